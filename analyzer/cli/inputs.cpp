@@ -190,6 +190,7 @@ std::vector<report::Input> Inputs::report() const {
       if (facts.first_time) shown.first_time = corrected(input, *facts.first_time, 0);
       if (facts.last_time) shown.last_time = corrected(input, *facts.last_time, UINT64_MAX);
       shown.truncated_frames = facts.truncated_frames;
+      shown.dropped = facts.dropped;
       if (facts.damaged) {
         const reader::Damage& damaged = *facts.damaged;
         shown.damaged = report::Input::Damaged{damaged.offset, damaged.reason, damaged.read_on};

@@ -43,6 +43,8 @@ class Backend {
   [[nodiscard]] virtual const Damage& damage() const noexcept = 0;
   /// At the end: what is malformed and was passed over.
   [[nodiscard]] virtual std::optional<Damage> passed_over() const = 0;
+  /// At the end: packets that, so the file says, had no room when it was captured. At least so many.
+  [[nodiscard]] virtual std::uint64_t dropped() const noexcept { return 0; }
   [[nodiscard]] virtual std::string format() const = 0;
   /// Of the file as a whole; 0: there is none.
   [[nodiscard]] virtual std::uint32_t snap_length() const = 0;

@@ -85,7 +85,7 @@ class FileCapture final : public Capture {
           return &record_.frame;
         case Step::end:
           facts_.damaged = at_the_end();
-          done_ = std::move(backend_);
+          end();
           return nullptr;
         case Step::damaged:
           facts_.damaged = backend_->damage();
@@ -93,7 +93,7 @@ class FileCapture final : public Capture {
           if (const auto missing = missing_end(); missing && facts_.damaged->reason == kCut) {
             facts_.damaged->reason = missing->reason;
           }
-          done_ = std::move(backend_);
+          end();
           return nullptr;
         case Step::refused:
           hand_over();
@@ -139,6 +139,7 @@ class FileCapture final : public Capture {
     std::optional<PcapngWatch::Defect> defect;
     std::optional<Shortage> shortage;
     std::uint64_t parts = 0;
+    std::uint64_t dropped = 0;
   };
 
   [[nodiscard]] static Survey survey(Source& source, bool pcapng, std::optional<std::uint64_t> stop) {
@@ -165,6 +166,7 @@ class FileCapture final : public Capture {
     if (pcapng) {
       out.broken = blocks.broken_block();
       out.defect = blocks.defect();
+      out.dropped = blocks.dropped();
     }
     out.shortage = source.shortage();
     out.parts = source.parts();
@@ -205,6 +207,11 @@ class FileCapture final : public Capture {
       return Damage{source_->size().value_or(0), source_->not_kept()};
     }
     return std::nullopt;
+  }
+
+  void end() {
+    facts_.dropped = std::max(backend_->dropped(), survey_.dropped);
+    done_ = std::move(backend_);
   }
 
   /// Damage that did not end the reading.

@@ -54,6 +54,7 @@ struct InputFacts {
   std::optional<trace::TimeNs> first_time;
   std::optional<trace::TimeNs> last_time;
   std::uint64_t truncated_frames = 0;
+  std::uint64_t dropped = 0;  ///< packets that had no room when it was captured, so the file says; 0: it does not
   std::optional<Damage> damaged;
 
   bool operator==(const InputFacts&) const = default;

@@ -223,6 +223,7 @@ class Pcapng final : public DirectBackend {
     }
   }
 
+  [[nodiscard]] std::uint64_t dropped() const noexcept override { return watch_.dropped(); }
   [[nodiscard]] std::string format() const override { return "pcapng"; }
   [[nodiscard]] std::uint32_t snap_length() const override { return 0; }
 
@@ -258,7 +259,7 @@ class Pcapng final : public DirectBackend {
     const std::uint32_t captured = word(at + 20);
     const std::uint64_t data = padded(captured);
     if (interface >= units_.size() || captured > most_ || data > length - fixed - 4 ||
-        !options_end(fixed + static_cast<std::uint32_t>(data), length - 4)) {
+        !usual_options(fixed + static_cast<std::uint32_t>(data), length - 4)) {
       return false;
     }
     const std::int64_t units = units_[interface];
@@ -274,12 +275,16 @@ class Pcapng final : public DirectBackend {
     return true;
   }
 
-  /// Options from `from` on stay before `to`, both of the block at hand.
-  [[nodiscard]] bool options_end(std::uint32_t from, std::uint32_t to) const noexcept {
+  /// A packet's options from `from` on stay before `to`, both of the block at hand, and say nothing of dropped ones.
+  [[nodiscard]] bool usual_options(std::uint32_t from, std::uint32_t to) const noexcept {
     while (to - from >= 4) {
       const std::uint64_t length = padded(half(row_.here() + from + 2));
-      if (half(row_.here() + from) == 0) {
+      const std::uint16_t code = half(row_.here() + from);
+      if (code == 0) {
         return true;
+      }
+      if (code == kDropsBefore) {
+        return false;
       }
       from += 4;
       if (length > to - from) {

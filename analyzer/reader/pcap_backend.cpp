@@ -168,6 +168,8 @@ class PcapBackend final : public Backend {
     return defect ? std::optional(Damage{defect->block, std::string(defect->reason), true}) : std::nullopt;
   }
 
+  [[nodiscard]] std::uint64_t dropped() const noexcept override { return stream_.watch().dropped(); }
+
   [[nodiscard]] std::string format() const override {
     switch (content_) {
       case Content::pcap_ns:

@@ -39,6 +39,8 @@ enum class Block : std::uint32_t {
   section = 0x0a0d0d0a,  ///< the same in both byte orders
 };
 
+constexpr std::uint16_t kDropsBefore = 4;  ///< an enhanced packet's option: how many were dropped in front of it
+
 constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;  ///< behind type and length of a section's block
 
 /// Data, options and names begin at whole words.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "reader/pcap_formats.hpp"
 
@@ -13,6 +14,7 @@ constexpr std::uint32_t kTrailer = 4;       // the length once more
 constexpr std::uint32_t kOptionHeader = 4;  // of a name, too
 constexpr std::uint32_t kFirstWords = 12;   // of a block
 constexpr std::uint16_t kEthernet = 1;
+constexpr std::uint32_t kCount = 8;  // octets of a counter
 
 /// Blocks that libpcap and Wireshark treat alike: packets, and descriptions that are no frames.
 [[nodiscard]] constexpr bool read_alike(Block type) noexcept {
@@ -82,6 +84,8 @@ void PcapngWatch::take() noexcept {
       return fixed();
     case Part::option:
       return option();
+    case Part::count:
+      return count();
     case Part::name:
       return name();
     case Part::name_end:
@@ -133,6 +137,10 @@ void PcapngWatch::header() noexcept {
   if (type_ == Block::interface) {
     ++interfaces_;
     ethernet_ = half(8) == kEthernet;
+  }
+  constexpr std::uint16_t not_known = 0xffff;
+  if (type_ == Block::packet && half(10) != not_known) {
+    between_packets_ += half(10);
   }
   if (length_ == kHeader) {  // what was taken for its first word is its trailer
     std::memcpy(here_.data(), here_.data() + 8, kTrailer);
@@ -196,8 +204,30 @@ void PcapngWatch::option() noexcept {
     pass(left_);
   } else if (length > left_) {
     return give_up("an option goes beyond its block");
+  } else if (half(2) == kCount && counts_what_was_dropped(code)) {
+    left_ -= kCount;
+    return next(Part::count, kCount);
   } else {
     pass(static_cast<std::uint32_t>(length));
+  }
+  options_or_end();
+}
+
+bool PcapngWatch::counts_what_was_dropped(std::uint16_t code) const noexcept {
+  constexpr std::uint16_t by_interface = 5;
+  constexpr std::uint16_t by_system = 7;
+  return type_ == Block::enhanced_packet ? code == kDropsBefore
+                                         : type_ == Block::statistics && (code == by_interface || code == by_system);
+}
+
+void PcapngWatch::count() noexcept {
+  const std::uint64_t first = word(0);
+  const std::uint64_t second = word(4);
+  const std::uint64_t value = big_endian_ ? first << 32U | second : second << 32U | first;
+  if (type_ == Block::statistics) {
+    by_statistics_ = std::max(by_statistics_, value);
+  } else {
+    between_packets_ += std::min(value, std::numeric_limits<std::uint64_t>::max() - between_packets_);
   }
   options_or_end();
 }

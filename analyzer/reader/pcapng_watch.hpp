@@ -2,6 +2,7 @@
 // Looks at the blocks of a pcapng file as its octets pass by on their way to a library.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -36,15 +37,20 @@ class PcapngWatch {
   [[nodiscard]] std::optional<std::uint64_t> broken_block() const noexcept;
   /// The first block that contradicts itself, though its length leads to the next.
   [[nodiscard]] const std::optional<Defect>& defect() const noexcept { return defect_; }
+  /// Packets that, so the file says, whoever captured had no room for: at least so many. Statistics count from the
+  /// start of a capture; of several interfaces and sections the one that lost most.
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return std::max(by_statistics_, between_packets_); }
 
  private:
-  enum class Part : std::uint8_t { header, fixed, option, name, name_end, trailer };
+  enum class Part : std::uint8_t { header, fixed, option, count, name, name_end, trailer };
 
   void take() noexcept;
   void header() noexcept;
   void section() noexcept;
   void fixed() noexcept;
   void option() noexcept;
+  [[nodiscard]] bool counts_what_was_dropped(std::uint16_t code) const noexcept;
+  void count() noexcept;
   void name() noexcept;
   void name_end() noexcept;
   void trailer() noexcept;
@@ -70,6 +76,8 @@ class PcapngWatch {
   std::uint32_t left_ = 0;        ///< octets of it before its trailer that have no place yet
   std::uint32_t interfaces_ = 0;  ///< of the section
   std::size_t name_end_ = 0;      ///< where in its last word a name has to end
+  std::uint64_t by_statistics_ = 0;
+  std::uint64_t between_packets_ = 0;
   std::optional<Defect> defect_;
   bool ethernet_ = false;  ///< of the interface at hand
   bool offset_ = false;    ///< the section's first interface adds something to its times

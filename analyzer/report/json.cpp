@@ -50,8 +50,8 @@ static void put(JsonText to, const Input::Damaged& damaged) {
 }
 
 static void put(JsonText to, const Input& input) {
-  Object(to)
-      .add("path", input.path)
+  Object object(to);
+  object.add("path", input.path)
       .add("format", input.format)
       .add("link_types", input.link_types)
       .add("frames", input.frames)
@@ -60,6 +60,7 @@ static void put(JsonText to, const Input& input) {
       .add("last_time", maybe_time(input.last_time))
       .add("truncated_frames", input.truncated_frames)
       .add("damaged", input.damaged);
+  if (input.dropped != 0) object.add("dropped", input.dropped);
 }
 
 static void put(JsonText to, const trace::Endpoint& end) {

@@ -25,6 +25,7 @@ struct Input {
   std::optional<std::int64_t> first_time;  ///< ns since the epoch
   std::optional<std::int64_t> last_time;
   std::uint64_t truncated_frames = 0;
+  std::uint64_t dropped = 0;  ///< had no room when it was captured, so it says; 0: it does not
   struct Damaged {
     std::uint64_t offset = 0;
     std::string reason;

@@ -88,6 +88,7 @@ std::string verdict(const Run& run) {
   }
   bool damaged = false;
   bool in_part = false;
+  bool dropped = false;
   std::size_t unreadable = 0;
   for (const Input& input : run.inputs) {
     if (input.unreadable()) {
@@ -95,10 +96,12 @@ std::string verdict(const Run& run) {
       continue;
     }
     damaged = damaged || input.damaged;
+    dropped = dropped || input.dropped != 0;
     in_part = in_part || (input.damaged && !input.damaged->read_on);
   }
   if (unreadable != 0) sentence += fmt::format("; {} could not be read at all", counted(unreadable, "capture"));
   if (damaged) sentence += in_part ? "; the input is damaged and was read only in part" : "; the input is damaged";
+  if (dropped) sentence += "; the input lacks frames that had no room when it was captured";
   return sentence + ".";
 }
 

@@ -41,6 +41,10 @@ void input_block(Page& page, const Input& input) {
   if (input.truncated_frames != 0) {
     page.field("cut", fmt::format("{} cut short by the snap length", counted(input.truncated_frames, "frame")));
   }
+  if (input.dropped != 0) {
+    page.field("DROPPED", fmt::format("{} or more had no room when they were captured, so the file says",
+                                      counted(input.dropped, "frame")));
+  }
   if (input.damaged && input.frames == 0 && input.damaged->offset == 0) {
     page.field("NOT READ", input.damaged->reason);
   } else if (input.damaged) {

@@ -233,6 +233,21 @@ class Unreadable(Folder):
             self.assertEqual(run(broken, first, later).document["verdict"]["state"], "waiting", "nor behind")
         self.assertEqual(states, {"unknown"})
 
+    def test_what_the_capture_program_dropped_is_told(self):
+        """Statistics of the interface behind the last packet, as dumpcap writes them; in a pipe as well."""
+        _, records = pcapfile.read(harness.capture(HEALTHY))
+        octets = pcapng_of(records)
+        plain = run(self.write("plain", octets))
+        self.assertNotIn("dropped", plain.document["inputs"][0])
+        counted = octets + struct.pack("<IIIIIHHQHHQII", 5, 52, 0, 0, 0, 4, 8, 90000, 5, 8, 1234, 0, 52)
+        path = self.write("counted", counted)
+        for got in (run(path), piped(counted, "-"), run(self.write("a.gz", gzip.compress(counted)))):
+            self.assertEqual(got.status, 0, got.errors)
+            self.assertEqual(got.document["inputs"][0]["dropped"], 1234)
+            self.assertEqual(without_inputs(got.document), without_inputs(plain.document))
+        text = run(path, as_json=False).output
+        self.assertIn("1,234 frames or more had no room when they were captured", " ".join(text.split()))
+
     def test_standard_input_is_read_once(self):
         got = piped(octets_of(HEALTHY), "-", "-")
         self.assertEqual(got.status, 2)

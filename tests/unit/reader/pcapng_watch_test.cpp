@@ -155,6 +155,63 @@ TEST(PcapngWatch, NamesTheFirstBlockThatContradictsItselfHoweverTheOctetsArrive)
   }
 }
 
+TEST(PcapngWatch, SumsWhatHadNoRoomHoweverTheOctetsArrive) {
+  constexpr std::uint32_t statistics = 5;
+  constexpr std::uint64_t large = std::uint64_t{1} << 40U;
+  for (const Order order : {Order::little, Order::big}) {
+    const auto counted = [order](std::uint32_t code, std::uint64_t count) {
+      return option(order, code, Writer(order).u64(count).out);
+    };
+    const auto of_interface = [order](const Octets& options) {
+      return Writer(order).u32(0).u64(0).octets(options).out;
+    };
+    const auto of_packet = [order](const Octets& options) {
+      return Writer(order).u32(0).u64(0).u32(4).u32(4).u32(0).octets(options).out;
+    };
+    struct Case {
+      const char* name;
+      std::vector<std::pair<std::uint32_t, Octets>> blocks;
+      std::uint64_t dropped;
+    };
+    for (const Case& c : {
+             Case{"nobody says so", {{statistics, of_interface(counted(4, 7))}}, 0},
+             Case{"by the interface", {{statistics, of_interface(counted(5, large))}}, large},
+             Case{"by the system", {{statistics, of_interface(counted(7, 7))}}, 7},
+             Case{"filtered or delivered",
+                  {{statistics, of_interface(counted(6, 7))}, {6, of_packet(counted(5, 7))}},
+                  0},
+             Case{"no count", {{statistics, of_interface(option(order, 5, {1, 0, 0, 0}))}}, 0},
+             Case{"counted on",
+                  {{statistics, of_interface(counted(5, 7))}, {statistics, of_interface(counted(5, 9))}},
+                  9},
+             Case{"between packets", {{6, of_packet(counted(4, 7))}, {6, of_packet(counted(4, 2))}}, 9},
+             Case{"more than can be counted",
+                  {{6, of_packet(counted(4, UINT64_MAX))}, {6, of_packet(counted(4, 2))}},
+                  UINT64_MAX},
+             Case{"in front of an old packet", {{2, Writer(order).u16(0).u16(7).u64(0).u32(0).u32(0).out}}, 7},
+             Case{"not known", {{2, Writer(order).u16(0).u16(0xffff).u64(0).u32(0).u32(0).out}}, 0},
+             Case{"behind the options' end",
+                  {{statistics, of_interface(option(order, 0, {}))},
+                   {statistics, of_interface(Writer(order).u32(0).octets(counted(5, 7)).out)}},
+                  0},
+         }) {
+      Pcapng writer(order);
+      writer.section().interface(1);
+      for (const auto& [type, body] : c.blocks) writer.block(type, body);
+      const Octets& octets = writer.file.octets;
+      for (std::size_t piece = 1; piece <= octets.size(); ++piece) {
+        PcapngWatch watch;
+        for (std::size_t at = 0; at < octets.size(); at += piece) {
+          watch.see({octets.data() + at, std::min(piece, octets.size() - at)});
+        }
+        ASSERT_EQ(watch.dropped(), c.dropped) << c.name << " " << piece;
+        ASSERT_FALSE(watch.defect()) << c.name;
+        ASSERT_FALSE(watch.broken_block()) << c.name;
+      }
+    }
+  }
+}
+
 TEST(PcapngWatch, ComparesTheTwoLengthsOfABlock) {
   for (const Order order : {Order::little, Order::big}) {
     Pcapng writer(order);

@@ -55,6 +55,18 @@ Octets pcapng(Order order, const Octets& interface, const std::vector<std::pair<
   return w.packet(0, std::uint64_t{kStart} * 1'000'000 + 99, payload(71, 2), 1500).file.octets;
 }
 
+/// Statistics of an interface that had no room for so many packets.
+Octets dropped_in_statistics(Order order, std::uint64_t count) {
+  constexpr std::uint64_t received = 4;
+  constexpr std::uint64_t by_interface = 5;
+  Writer w(order);
+  w.u32(0).u64(7).u16(received).u16(8).u64(100'000).u16(by_interface).u16(8).u64(count);
+  return w.u16(7).u16(8).u64(3).u32(0).out;
+}
+
+/// A packet's option that says how many were dropped in front of it.
+Octets dropped_before(Order order, std::uint64_t count) { return Writer(order).u16(4).u16(8).u64(count).u32(0).out; }
+
 std::vector<Named> ordinary() {
   std::vector<Named> out;
   const std::vector<Packet> packets = {{kStart, 1, payload(60, 1), 60},
@@ -75,6 +87,7 @@ std::vector<Named> ordinary() {
     names.u16(1).u16(6).octets(Octets{10, 0, 0, 1, 'a', 0, 0, 0}).u32(0);
     out.push_back({"names" + suffix, pcapng(order, plain, {{kNames, names.out}})});
     out.push_back({"statistics" + suffix, pcapng(order, plain, {{kStatistics, Writer(order).u32(0).u64(7).out}})});
+    out.push_back({"dropped" + suffix, pcapng(order, plain, {{kStatistics, dropped_in_statistics(order, 512)}})});
     out.push_back(
         {"secrets" + suffix,
          pcapng(order, plain, {{kSecrets, Writer(order).u32(0x544c534b).u32(4).octets(Octets(4, 'x')).out}})});
@@ -121,6 +134,11 @@ std::vector<Named> unusual() {
     out.push_back(
         {"an old packet" + suffix,
          pcapng(order, plain, {{2, Writer(order).u16(0).u16(0).u64(5).u32(8).u32(8).octets(payload(8, 5)).out}})});
+    out.push_back({"dropped in front of a packet" + suffix,
+                   pcapng(order, plain, {{6, packet_body(order, payload(61, 3), dropped_before(order, 512))}})});
+    out.push_back(
+        {"an old packet and what was dropped" + suffix,
+         pcapng(order, plain, {{2, Writer(order).u16(0).u16(512).u64(5).u32(8).u32(8).octets(payload(8, 5)).out}})});
     out.push_back({"an unknown block" + suffix, pcapng(order, plain, {{0x80000001, payload(24, 1)}})});
     out.push_back({"a packet of an unknown interface" + suffix,
                    pcapng(order, plain, {{6, Writer(order).u32(3).u64(5).u32(8).u32(8).octets(payload(8, 5)).out}})});
@@ -184,12 +202,15 @@ std::vector<Named> every_kind() {
   return all;
 }
 
+std::uint64_t says_dropped(const Named& file) { return file.name.find("dropped") == std::string::npos ? 0 : 512; }
+
 TEST(Ways, OrdinaryFilesNeedNoLibrary) {
   const Folder folder;
   for (const Named& file : ordinary()) {
     const std::string path = folder.write("a", file.octets);
     EXPECT_TRUE(is_read_directly(path)) << file.name;
     expect_both_ways_the_same(path, file.name);
+    EXPECT_EQ(read_all(path).facts.dropped, says_dropped(file)) << file.name;
     const std::string packed = folder.write("a.gz", gzip(file.octets));
     EXPECT_TRUE(is_read_directly(packed)) << file.name;
     expect_both_ways_the_same(packed, file.name + ", gzip");
@@ -199,7 +220,9 @@ TEST(Ways, OrdinaryFilesNeedNoLibrary) {
 TEST(Ways, UnusualFilesAreLeftToTheLibraries) {
   const Folder folder;
   for (const Named& file : unusual()) {
-    expect_both_ways_the_same(folder.write("a", file.octets), file.name);
+    const std::string path = folder.write("a", file.octets);
+    expect_both_ways_the_same(path, file.name);
+    EXPECT_EQ(read_all(path).facts.dropped, says_dropped(file)) << file.name;
   }
 }
 

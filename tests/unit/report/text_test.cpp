@@ -302,6 +302,20 @@ TEST(TextReport, DamageIsShown) {
             "No violations found in 1 connection; 1 note; the input is damaged and was read only in part.");
 }
 
+TEST(TextReport, FramesThatHadNoRoomAreTold) {
+  report::Run run = healthy_run();
+  EXPECT_THAT(text(run, {}), Not(HasSubstr("DROPPED")));
+  run.inputs[0].dropped = 1;
+  EXPECT_THAT(flowing(text(run, {})),
+              HasSubstr("DROPPED 1 frame or more had no room when they were captured, so the file says"));
+  run.inputs[0].dropped = 1234;
+  const std::string out = text(run, {});
+  EXPECT_THAT(flowing(out), HasSubstr("DROPPED 1,234 frames or more had no room when they were captured"));
+  EXPECT_EQ(
+      lines(out).back(),
+      "No violations found in 1 connection; 1 note; the input lacks frames that had no room when it was captured.");
+}
+
 TEST(TextReport, HostileTextCannotActOnATerminal) {
   const std::string hostile =
       "\x1b]0;title\a\x1b[2J\r\n\t\xff\xc2\x9b"

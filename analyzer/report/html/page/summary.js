@@ -145,6 +145,9 @@ const Summary = (() => {
         el("td", {}, Text.fact(`inputs.${i}.first_time`)),
         el("td", { class: "n" }, Text.fact(`inputs.${i}.truncated_frames`))))))));
     for (const [i, input] of Report.inputs.entries()) {
+      if (input.dropped) {
+        section.append(el("p", { class: "card warn" }, Text.fact(`inputs.${i}.path`), " says that frames had no room when they were captured: ", Text.fact(`inputs.${i}.dropped`), " or more."));
+      }
       if (input.damaged !== null) {
         section.append(el("p", { class: "card warn" }, Text.fact(`inputs.${i}.path`), " is damaged at octet ", Text.fact(`inputs.${i}.damaged.offset`), ": ", Text.fact(`inputs.${i}.damaged.reason`)));
       }
