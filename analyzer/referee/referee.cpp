@@ -65,6 +65,8 @@ struct Referee::Impl {
     ++state.events;
     if (state.first_event.number == 0) state.first_event = event.frame;
     if (in_order && event.frame.number > state.last_event.number) state.last_event = event.frame;
+    SideState& peer = connection->of(other(event.side));
+    if (in_order && peer.acknowledged_in.number <= event.frame.number) peer.taken = peer.acknowledged;
     connection->last_frame = event.frame;
     connection->of(other(event.side)).answered_by(event.frame);
     return connection;
