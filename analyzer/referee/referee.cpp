@@ -128,6 +128,7 @@ struct Referee::Impl {
 
   void finish_connection(Connection& connection) {
     ConnectionFacts& facts = connection.facts;
+    doubt_left_offers(on(connection), std::nullopt);
     word_cause(connection);
     mounts.ends(connection, reported(connection));
     if (!reported(connection)) {
@@ -456,7 +457,11 @@ void Referee::on(const trace::Acknowledged& event) {
 
 void Referee::on(const trace::Gap& event) {
   Connection* connection = impl_->connections.find(event.connection);
-  if (connection == nullptr || connection->over() || connection->kind == Connection::Kind::other) return;
+  if (connection == nullptr || connection->kind == Connection::Kind::other) return;
+  if (connection->over()) {
+    doubt_left_offers(impl_->on(*connection), event.side);
+    return;
+  }
   impl_->hear(event);
   impl_->queue.disturbed(impl_->on(*connection));
   judge_gap(impl_->on(*connection), event);
