@@ -97,7 +97,10 @@ void keep_unheard(const Connection& connection) {
   for (const auto& [key, call] : connection.transactions) {
     if (call.requester != Side::active) continue;
     if (call.answers != 0 && !unacknowledged_answer(connection, call)) continue;
-    if (unheard.size() >= Mount::most_unheard) unheard.erase(unheard.begin());
+    if (unheard.size() >= Mount::most_unheard) {
+      keep_later(connection.mount->forgotten_unheard, unheard.front().call);
+      unheard.erase(unheard.begin());
+    }
     unheard.push_back({call.xid, call.call, call.reply, call.likeness(), call.wire_length});
   }
 }
@@ -117,13 +120,14 @@ std::optional<Unheard> take_up_unheard(Connection& connection, Transaction& call
 
 namespace {
 
-/// Where an earlier connection is not in the capture as a whole, a first copy may be missing of all that comes right
-/// behind the next.
+/// Where an earlier connection is not in the capture as a whole, or more was open on it than is kept, a first copy may
+/// be missing of all that comes right behind the next.
 [[nodiscard]] bool first_copy_may_be_missing(const Connection& connection) {
   const Mount& mount = *connection.mount;
   if (connection.facts.messages.calls > calls_sent_again) return false;
   const auto earlier = [&](FrameRef opened) { return opened.number < connection.facts.opened.number; };
   const auto gap = [](const FrameRef& at) { return at.number != 0; };
+  if (gap(mount.forgotten_unheard) && earlier(mount.forgotten_unheard)) return true;
   return std::any_of(mount.lives.begin(), mount.lives.end(),
                      [&](const Life& life) {
                        return earlier(life.opened) &&

@@ -215,6 +215,7 @@ struct Mount {
   std::vector<OpenCall> lost_calls;   ///< of connections that are over
   std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
   std::vector<Unheard> unheard;       ///< of connections that are over
+  FrameRef forgotten_unheard;         ///< newest of those for which there was no room; number 0: none
   std::list<Life> lives;              ///< by end
   std::uint64_t forgotten_lives = 0;
   FrameRef clock_set;  ///< of the capture: set back before this frame; number 0: never
