@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/spans.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -230,6 +231,7 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   }
   const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
   const TimeNs took = std::max<TimeNs>(answer.last.time - first.time, 0);  // of two taps one may be ahead
+  waits.counts_from = long_wait;
   if (took >= long_wait) {
     ++waits.count;
     std::vector<ConnectionId>& named = waits.connections;
@@ -249,12 +251,20 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.operation = operation_name(call);
 }
 
-void forget_worst(LongWaits& waits, FrameRef reply) {
-  if (waits.worst.frame.number == 0 || waits.worst.reply_frame.number != reply.number) return;
-  waits.worst_time = waits.before.time;
-  waits.worst = std::exchange(waits.before.wait, {});
-  waits.xid = waits.before.xid;
-  waits.connection = waits.before.connection;
+void forget_wait(LongWaits& waits, const Transaction& call) {
+  const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
+  const bool counted = waits.counts_from != 0 && trace::elapsed(first.time, call.reply.time) >= waits.counts_from;
+  if (counted && waits.count != 0) --waits.count;
+  const auto is_it = [&](const MountFacts::LongestWait& wait) {
+    return wait.frame.number != 0 && wait.reply_frame.number == call.reply.number;
+  };
+  if (is_it(waits.before.wait)) waits.before = {};
+  if (!is_it(waits.worst)) return;
+  LongWaits::Before next = std::exchange(waits.before, {});
+  waits.worst_time = next.time;
+  waits.worst = std::move(next.wait);
+  waits.xid = next.xid;
+  waits.connection = next.connection;
 }
 
 void count_unseen_wait(Connection& connection, const Transaction& call) {
