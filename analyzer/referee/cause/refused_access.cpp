@@ -113,10 +113,13 @@ namespace {
   return nullptr;
 }
 
-/// It had been answered in full: what is refused is a later copy of it. Whether the memory was its owner's again by
-/// then, the capture need not show.
-[[nodiscard]] bool answered_before(const Connection& connection, Side initiator, const JudgedOp& judged) {
-  return !writes(judged.verb) && !connection.of(initiator).reads.waits(judged.op);
+/// It had been answered in full, as it had if the Call was whose data it fetches: what is refused is a later copy of
+/// it. Whether the memory was its owner's again by then, the capture need not show.
+[[nodiscard]] bool answered_before(Connection& connection, Side initiator, const JudgedOp& judged) {
+  if (writes(judged.verb)) return false;
+  if (!connection.of(initiator).reads.waits(judged.op)) return true;
+  const Transaction* call = connection.find(judged.transaction);
+  return !judged.offer && (call == nullptr || call->answered());
 }
 
 /// What was held back about it is certain: the owner itself says that it gives no such access. Not so where no message
@@ -214,7 +217,7 @@ void suspect_registration(const Witness& witness, const trace::Refusal& refusal,
 }
 
 /// Why nobody is to blame for a refused access, as far as it shows.
-[[nodiscard]] std::string undecided_text(const Connection& connection, const trace::Refusal& refusal,
+[[nodiscard]] std::string undecided_text(Connection& connection, const trace::Refusal& refusal,
                                          const JudgedOp* judged) {
   const Side initiator = other(refusal.side);
   const std::string_view refuser = name(refusal.side);

@@ -398,7 +398,8 @@ TEST(PullCompletion, ReadThenDoneIsFine) {
 
 struct MissingCase {
   const char* what;
-  int how;  // 0 requester closes, 1 responder closes, 2 capture ends, 3 overdue, 4 requester calls, and closes
+  int how;  // 0 requester closes, 1 responder closes, 2 capture ends, 3 overdue, 4 requester calls, and closes,
+            // 5 responder closes, and nothing is seen behind that
   Severity severity;
 };
 class PullMissing : public testing::TestWithParam<MissingCase> {};
@@ -408,7 +409,8 @@ TEST_P(PullMissing, SeverityFollowsTheEnding) {
   s.read(Side::active, 0x700, 0x5000, 5000);
   if (GetParam().how == 4) s.call(2).reply(2);
   if (GetParam().how == 0 || GetParam().how == 4) s.close(Side::active);
-  if (GetParam().how == 1) s.close(Side::passive);
+  if (GetParam().how == 1 || GetParam().how == 5) s.close(Side::passive);
+  if (GetParam().how == 1) s.close(Side::active, trace::Disconnect::How::reply);
   // It counts only while the client is active.
   if (GetParam().how == 3) {
     for (std::uint32_t xid = 2; xid < 6; ++xid) s.wait(21'000'000'000).call(xid).reply(xid);
@@ -422,6 +424,7 @@ INSTANTIATE_TEST_SUITE_P(Endings, PullMissing,
                          testing::Values(MissingCase{"requester closes", 0, Severity::note},
                                          MissingCase{"requester calls, and closes", 4, Severity::error},
                                          MissingCase{"responder closes", 1, Severity::warning},
+                                         MissingCase{"nothing behind the responder's close", 5, Severity::note},
                                          MissingCase{"capture ends", 2, Severity::note},
                                          MissingCase{"overdue", 3, Severity::warning}));
 
