@@ -182,9 +182,8 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   if (offer.done.number != 0 && event.frame.number > offer.done.number && offer.first_behind_done.number == 0) {
     offer.first_behind_done = event.frame;
   }
-  if (offer.content.number != 0 || offer.segments.empty() || event.octets.size() < wire::rpc_start_octets) return;
-  const wire::Segment& first = offer.segments.front();
-  if (event.handle != first.handle || event.offset != first.offset) return;
+  if (offer.content.number != 0 || !offer.begins || event.octets.size() < wire::rpc_start_octets) return;
+  if (event.handle != offer.begins->handle || event.offset != offer.begins->offset) return;
   offer.content = event.frame;
   const std::uint32_t xid = wire::load_be32(event.octets.data());
   // A Long Call has to have the XID of its header just as well.
@@ -387,7 +386,10 @@ void judge_offer_needed(const Witness& witness, const Offer& offer) {
   if (seen.call != nullptr && seen.call->requester == seen.requester) offer.asked = seen.call->call_ordinal;
   offer.counted_to = seen.event.frame.time;
   offer.form = seen.form();
-  for (const wire::ReadSegment& read : seen.header.reads) offer.segments.push_back(read.target);
+  for (const wire::ReadSegment& read : seen.header.reads) {
+    offer.segments.push_back(read.target);
+    if (!offer.begins && wire::position_zero(read)) offer.begins = read.target;
+  }
   offer.length = seen.length();
   offer.reply_chunk = room_for(seen);
   constexpr std::uint64_t read_segment = 24;  // octets of it in a Read list
