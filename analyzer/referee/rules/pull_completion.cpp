@@ -554,15 +554,16 @@ void judge_done_behind_close(const Witness& witness, const trace::Send& event, s
 
 void doubt_left_offers(const Witness& witness, std::optional<Side> lossy) {
   Connection& connection = witness.connection;
-  for (const LeftOffer& offer : connection.left_offers) {
+  std::erase_if(connection.left_offers, [&](const LeftOffer& offer) {
     const Closed& closed = *connection.facts.closed;
-    if (closed.by == party(offer.requester)) continue;
+    if (closed.by == party(offer.requester)) return false;
     const bool heard = connection.of(offer.requester).last_event.number > closed.frame.number;
-    if (lossy ? offer.requester != *lossy : heard) continue;
+    if (lossy ? offer.requester != *lossy : heard) return false;
     witness.context.book.at(offer.missing).severity = Severity::note;
     witness.unchecked(RuleId::pull_completion_missing,
                       "RDMA_DONE may have crossed with the close, and not be in the capture");
-  }
+    return true;
+  });
 }
 
 }  // namespace rpcrdma::referee
