@@ -75,6 +75,7 @@ class Front {
 
   void tell_sighted(referee::Presence& presence) const {
     for (const auto& [address, frame] : opener_.sightings().newest()) presence.note(address.text(), frame);
+    presence.note_others(opener_.sightings().of_others());
   }
   [[nodiscard]] trace::Statistics finish() {
     opener_.finish();

@@ -91,6 +91,19 @@ class Walker {
     }
     return taken.has_value();
   }
+  /// Counted octets, without their pad: a hash of them (FNV-1a).
+  bool name(std::uint64_t& hash) {
+    std::uint32_t length = 0;
+    if (!word(length)) return false;
+    const auto taken = cursor_.take(length, "item");
+    if (!taken) {
+      error_ = taken.error();
+      return false;
+    }
+    hash = 0xCBF29CE484222325;
+    for (const std::uint8_t octet : *taken) hash = (hash ^ octet) * 0x100000001B3;
+    return true;
+  }
   bool skip(std::size_t octets) noexcept {
     const auto taken = cursor_.take(octets, "item");
     if (!taken) error_ = taken.error();

@@ -89,6 +89,8 @@ struct Transaction {
     client,    ///< EXCHANGE_ID
     confirmed  ///< SETCLIENTID_CONFIRM
   } introduces = Introduces::nobody;
+  /// Of an EXCHANGE_ID: its owner; of a CREATE_SESSION: for which client it is. Nothing: it was not read.
+  std::optional<std::uint64_t> client;
   bool watched = false;               ///< its results matter to who waits (NfsWatch)
   std::optional<bool> wrapped;        ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
   std::optional<std::size_t> wanted;  ///< how many results may come in Write chunks (RFC 8267), once known
