@@ -99,6 +99,7 @@ struct Referee::Impl {
     connection.transactions.clear();
     if (connection.mount != nullptr) connection.mount->calling.erase(connection.id());
     connection.finished.clear();
+    connection.answered_in_part.clear();
     for (SideState& side : connection.sides) {
       side.memory.clear();
       side.sends = {};

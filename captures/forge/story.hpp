@@ -112,6 +112,7 @@ class Story {
   // story_messages.cpp
   void call(const Step& step, Words& words);
   void reply(const Step& step, Words& words);
+  void answer(const Step& step, Words& words, Asked& a, bool reverse);
   void done(const Step& step, Words& words);
   void error(const Step& step, Words& words);
   void send_raw(const Step& step, Words& words);

@@ -27,9 +27,13 @@ void Story::exchange(const Step& step, Words& words) {
     call(step, question);
     question.done();
     film_.wait(after);
-    Words answer(answering, step.where + " reply");
-    reply(step, answer);
-    answer.done();
+    Words said(answering, step.where + " reply");
+    if (said.has("to") || said.has("unasked")) {
+      reply(step, said);
+    } else {
+      answer(step, said, line().calls.back(), said.get<bool>("reverse", false));
+    }
+    said.done();
   }
 }
 

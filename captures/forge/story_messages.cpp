@@ -266,9 +266,11 @@ void Story::reply(const Step& step, Words& words) {
     }
     if (found == nullptr) throw Mistake("there is no call to reply to");
   }
-  Asked& a = found != nullptr ? *found : stranger;
-  a.answered = true;
+  answer(step, words, found != nullptr ? *found : stranger, reverse);
+}
 
+void Story::answer(const Step& step, Words& words, Asked& a, bool reverse) {
+  a.answered = true;
   Outgoing out;
   out.by = other(a.requester);
   out.version2 = step.verb == "v2-reply";

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -114,6 +115,19 @@ class Networks(tunnels.Prepared):
         one, several = printed("--format", "junit")
         self.assertEqual(one, several)
         self.assertEqual(re.findall('name="networks" value="([^"]*)"', one), fields)
+
+    def test_a_client_of_each_network_probes_once(self):
+        """The two connections of a client that probes version 2 again and again, in one network and in two."""
+        path = os.path.join(self.folder.name, "loop.pcap")
+        subprocess.run([tunnels.GIVEN.forge, os.path.join(harness.ROOT, "captures/scenarios/v2-negotiation-loop.yaml"), "--transport", "rocev2",
+                        "--out", path], check=True)
+        self.assertIn("version-negotiation-loop", {f["rule"] for f in self.asked(path)["findings"]})
+        capture = tunnels.Capture("loop", path)
+        connect_request = struct.pack(">H", 0x0010)
+        second = [at for at, (_, f, _) in enumerate(capture.frames) if f[47:50] == b"\0\0\1" and f[78:80] == connect_request][1]
+        records = [(tunnels.stamp_of(capture, one), vlan(10 if at < second else 20)(one[1])) for at, one in enumerate(capture.frames)]
+        pcapfile.write(path, capture.header, [struct.pack("<IIII", *divmod(t, capture.second), len(f), len(f)) + f for t, f in records])
+        self.assertEqual({f["rule"] for f in self.asked(path)["findings"]} & {"version-negotiation-loop", "private-data-changed"}, set())
 
     def test_more_networks_than_are_kept_apart(self):
         """Eight VLANs with the same addresses, and untagged packets: one too many, and it says so."""

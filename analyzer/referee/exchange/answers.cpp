@@ -24,7 +24,7 @@ void refuse_call(const Witness& witness, const trace::Send& event, std::optional
     credit_refusal(connection, event, call.requester, grant);
     ++call.answers;
     call.reply = event.frame;
-    remember_finished(connection, call.id);
+    remember_finished(connection, call);
   } else {
     credit_answer(witness, event, call.requester, grant);
     end_outstanding(connection, call);
@@ -103,8 +103,8 @@ void finish_answer(const Witness& witness, const trace::Send& event, Transaction
     } else if (counted) {
       procedure->second.reverse.add(took);
     }
-    remember_finished(connection, call.id);
   }
+  if (first || call.answered()) remember_finished(connection, call);
 }
 
 void take_error(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header, RecentSend& send) {
@@ -146,7 +146,7 @@ void drop_answer(const Witness& witness, const trace::Send& event, std::optional
                  Transaction& call) {
   Connection& connection = witness.connection;
   credit_answer(witness, event, call.requester, grant, Granted::perhaps);
-  if (call.answer != Transaction::Answer::dropped) end_outstanding(connection, call);
+  end_outstanding(connection, call);
   call.answer = Transaction::Answer::dropped;
   retire(connection, call, event.frame);
 }

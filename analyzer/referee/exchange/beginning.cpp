@@ -11,6 +11,7 @@ void begin_in_the_middle(Connection& connection, const trace::Adopted& event) {
   facts.roles_from = event.roles_from;
   facts.opened = event.frame;
   facts.one_way = event.one_way;
+  connection.last_frame = event.frame;
   connection.distrust(adopted_distrust, Doubt::began_before);
 }
 

@@ -56,6 +56,7 @@ Transaction& enter_exchange(const Witness& witness, const trace::Send& event, Tr
     for (const auto& [k, call] : connection.transactions) forget(connection, call);
     connection.transactions.clear();
     connection.finished.clear();
+    connection.answered_in_part.clear();
     connection.distrust(2 * kept_finished, Doubt::bound);
   }
   fresh.id = {key, ++connection.generation};
@@ -114,7 +115,7 @@ void end_unseen(Connection& connection, Transaction& call) {
   count_unseen_wait(connection, call);
   watch_unseen_reply(connection, call);
   end_outstanding(connection, call);
-  remember_finished(connection, call.id);
+  remember_finished(connection, call);
 }
 
 std::uint32_t hash_of_payload(wire::Bytes octets) {

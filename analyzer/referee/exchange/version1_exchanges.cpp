@@ -92,7 +92,9 @@ void doubt_lists(const Turn& turn) {
   } else if (has_lists(turn.header)) {
     doubt_memory(turn.connection, turn.event, {});
   }
-  turn.connection.of(turn.side()).lists_unknown = Transactions::key(turn.side(), turn.xid());
+  std::vector<std::uint64_t>& unknown = turn.connection.of(turn.side()).lists_unknown;
+  if (unknown.size() >= SideState::most_lists_unknown) unknown.erase(unknown.begin(), unknown.begin() + 64);
+  unknown.push_back(Transactions::key(turn.side(), turn.xid()));
 }
 
 }  // namespace

@@ -93,25 +93,20 @@ void take_middle(const Turn& turn, const Piece& piece) {
     turn.unchecked(RuleId::xid_duplicate_outstanding, "a Call in pieces has the XID of an unanswered one");
     remember_transaction(turn, old->id);
     ++old->copies;
-    ++connection.ledger(turn.side()).outstanding;
+    count_outstanding(connection, *old);
     return;
   }
   Transaction fresh = fresh_call(turn, piece);
   fresh.v2.incomplete = true;
   Transaction& call = enter_exchange(turn, turn.event, std::move(fresh));
   ++(reverse ? connection.facts.messages.reverse_calls : connection.facts.messages.calls);
-  ++connection.ledger(turn.side()).outstanding;
+  count_outstanding(connection, call);
   remember_transaction(turn, call.id);
   turn.send.exchange = call.id;
   const wire::Bytes payload = turn.payload();
   if (piece.known && !payload.empty()) note_first_piece(connection, call, payload);
   keep_piece(turn, piece, call.call_body);
   judge_reverse_form(turn, call, true);
-}
-
-void note_outstanding(Ledger& ledger) {
-  ++ledger.outstanding;
-  ledger.peak = std::max(ledger.peak, ledger.outstanding);
 }
 
 void finish(const Turn& turn, Transaction& call) {
@@ -192,7 +187,7 @@ void take_call(const Turn& turn) {
     call = &enter_exchange(turn, turn.event, std::move(begun));
     const bool reverse = turn.side() == Side::passive;
     ++(reverse ? connection.facts.messages.reverse_calls : connection.facts.messages.calls);
-    note_outstanding(connection.ledger(turn.side()));
+    count_outstanding(connection, *call);
   } else {
     fill_lists(turn, *call);
     call->call_last = turn.event.last;

@@ -73,7 +73,7 @@ enum class OfferedBefore : std::uint8_t {
 /// Nothing shows that the server makes no Calls of its own.
 [[nodiscard]] bool reverse_calls_possible(const Connection& connection) {
   const BackChannel& channel = connection.back_channel;
-  return channel.agreed.number != 0 || channel.not_read != 0 || connection.facts.messages.reverse_calls != 0 ||
+  return channel.agreed.number != 0 || channel.not_read() != 0 || connection.facts.messages.reverse_calls != 0 ||
          !connection.whole();
 }
 

@@ -22,7 +22,9 @@ Life life_of(const Connection& connection) {
   if (!facts.handshake_seen || connection.gaps() != 0 || connection.passed_over != 0) life.seen = Life::Seen::in_part;
   life.closed = facts.closed;
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
-  life.orderly = told && (!facts.closed->cause || facts.closed->cause->rule == RuleId::cm_dreq);
+  // Why somebody who had nothing open left is a guess, and makes no loss of it.
+  life.orderly =
+      told && (!facts.closed->cause || !facts.closed->cause->proven || facts.closed->cause->rule == RuleId::cm_dreq);
   // Who is answered has asked, and who confirms has been answered.
   const bool only_answers =
       connection.reply_seen() && !connection.request_seen() && connection.of(Side::active).events == 0;

@@ -125,7 +125,7 @@ namespace {
 void takes_back(Connection& connection, const Transaction& call) {
   if (call.requester != Side::active) return;
   --connection.mount->waits.answered;
-  forget_worst(connection.mount->waits, call.reply);
+  forget_wait(connection.mount->waits, call);
   if (connection.last_answer.number == call.reply.number) connection.last_answer = connection.answer_before;
 }
 

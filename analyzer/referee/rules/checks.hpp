@@ -47,7 +47,7 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
 bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, RecentSend& send);
 
 // --- credits.cpp: group C
-void credit_call(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send);
+void credit_call(const Witness& witness, const trace::Send& event, Transaction& call, RecentSend& send);
 enum class Granted : std::uint8_t {
   surely,
   perhaps,  ///< its receiver may drop the message, and the grant with it
@@ -275,6 +275,9 @@ void judge_one_way(const Witness& witness, Side seen);
 void judge_other_protocol(const Witness& witness, FrameRef frame);
 void judge_gap(const Witness& witness, const trace::Gap& event);
 /// What stands in front of that frame could not be read: either side may have sent anything.
+/// Why the answer to a Call, or the use of memory, that nobody seems to have asked for is not judged.
+inline constexpr std::string_view unseen_call =
+    "what the capture lacks, from before its beginning or in a gap, may be a Call that was still open";
 void lose_input(const Witness& witness, FrameRef behind);
 void judge_quality(Context& context, Connection* connection, const trace::Quality& event);
 void judge_repeat(const Witness& witness, const trace::Repeated& event);

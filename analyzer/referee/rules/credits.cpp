@@ -10,6 +10,7 @@
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
+#include "referee/state/lifetime.hpp"
 #include "trace/spans.hpp"
 
 namespace rpcrdma::referee {
@@ -197,16 +198,15 @@ void note_full(Ledger& ledger, FrameRef now, std::uint32_t wish, std::uint64_t b
 
 }  // namespace
 
-void credit_call(const Witness& witness, const trace::Send& event, const Transaction& call, RecentSend& send) {
+void credit_call(const Witness& witness, const trace::Send& event, Transaction& call, RecentSend& send) {
   Connection& connection = witness.connection;
   Ledger& ledger = connection.ledger(event.side);
   if (ledger.outstanding == 0 && !ledger.answered && ledger.first_call.number == 0) ledger.first_call = event.frame;
   // A lower wish binds from the next Call on: the Calls that are out went by the one before.
   const std::uint32_t wish = std::max(call.credit, ledger.requested.value_or(0));
   ledger.requested = call.credit;
-  ++ledger.outstanding;
+  count_outstanding(connection, call);
   if (call.says_call == Transaction::SaysCall::cut) ++ledger.uncertain;
-  ledger.peak = std::max(ledger.peak, ledger.outstanding);
   const FrameRef sent = event.sent_by();
   const bool over_tcp = connection.facts.transport == trace::Transport::iwarp;  // there the trace has seen to it
   forget_grants_before(ledger, sent, over_tcp);

@@ -158,8 +158,8 @@ const Row rows::version_changed{
 
 void judge_refused_version(const Witness& witness, const trace::Send& event, const wire::FixedWords& fixed) {
   Connection& connection = witness.connection;
-  const std::optional<ErrorDiary::Version>& refused = connection.diary.refused[index(event.side)];
-  if (!refused || refused->version != fixed.version) return;
+  const ErrorDiary::Version* const refused = connection.diary.refusal(event.side, fixed.version);
+  if (refused == nullptr) return;
   if (!connection.heard(refused->by, refused->ordinal)) {
     witness.unchecked(RuleId::version_after_refusal, "the refusal may not have arrived by then");
     return;
@@ -251,8 +251,8 @@ void judge_error_fields(const Witness& witness, const trace::Send& event, const 
   if (header.error != wire::err_vers) return;
   judge_range(witness, event, header, call);
   if (call == nullptr || header.vers_low > header.vers_high || contradicts(header, call->version)) return;
-  connection.diary.refused[index(call->requester)] = {call->version, event.side, event.frame, call->call,
-                                                      event.ordinal};
+  connection.diary.refused[index(call->requester)].add(
+      {call->version, event.side, event.frame, call->call, event.ordinal});
 }
 
 const Row rows::error_code_unknown{.group = 'K',

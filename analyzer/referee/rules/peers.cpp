@@ -24,7 +24,7 @@ constexpr std::size_t most_loops = 8;  // of two hosts
 }  // namespace
 
 std::string Peers::hosts_key(const trace::Endpoint& client, const trace::Endpoint& server) {
-  return fmt::format("{}>{}", client.address, server.address);
+  return fmt::format("{}>{}@{}", client.address, server.address, client.network);
 }
 
 std::string Peers::key(const Connection& connection) {

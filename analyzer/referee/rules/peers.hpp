@@ -61,7 +61,7 @@ class Peers {
     std::vector<Loop> loops;  ///< the newest ones
   };
 
-  /// "client>server"
+  /// "client>server@network"
   [[nodiscard]] static std::string hosts_key(const trace::Endpoint& client, const trace::Endpoint& server);
   [[nodiscard]] static std::string key(const Connection& connection);
   [[nodiscard]] Pair& of(const Connection& connection);

@@ -70,10 +70,10 @@ void judge_reverse_call(const Witness& witness, const trace::Send& event, const 
   const BackChannel& channel = connection.back_channel;
   if (channel.agreed.number != 0) return;
   if (!witness.may(RuleId::reverse_before_ready)) return;
-  if (channel.not_read != 0) {
+  if (channel.not_read() != 0) {
     witness.unchecked(RuleId::reverse_before_ready,
                       fmt::format("the client's Call in frame {} cannot be read to its end: it may have agreed there",
-                                  channel.not_read));
+                                  channel.not_read()));
     return;
   }
   const bool nfs = channel.nfs4 || (call.procedure && wire::callback_program(std::get<0>(*call.procedure)));

@@ -321,8 +321,9 @@ const Row rows::reply_without_call{
         "A responder sends one answer to each call and nothing else. An answer with an unknown XID is dropped by the "
         "requester, while the call it was meant for hangs; it also takes a receive buffer that another reply needs.",
     .evidence =
-        "A Reply or RDMA_ERROR with an XID of which no Call is known on this connection. Not decided when the capture "
-        "begins in the middle or has gaps.",
+        "A Reply or RDMA_ERROR with an XID of which no Call is known on this connection. Not decided for a minute, and "
+        "128 transactions, behind a gap or the beginning of a capture that begins in the middle: a Call that is not in "
+        "it may be as slow.",
     .next =
         "Linux client: bad_xids in the xprt line of /proc/self/mountstats and rpcrdma:xprtrdma_reply_rqst_err. If an "
         "RPC was aborted (signal), its late reply is harmless."};
@@ -363,6 +364,10 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
   Connection& connection = witness.connection;
   if (connection.unjudged()) {
     witness.unchecked(RuleId::reply_without_call, "traffic of an early draft of version 2 is not judged");
+    return;
+  }
+  if (witness.may(RuleId::reply_without_call) && connection.unseen_call_may_be_open(event.frame.time)) {
+    witness.unchecked(RuleId::reply_without_call, unseen_call);
     return;
   }
   if (connection.perhaps_open == Connection::PerhapsOpen::newest) {

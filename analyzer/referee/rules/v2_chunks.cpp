@@ -313,7 +313,7 @@ enum class UpperLayer : std::uint8_t {
 [[nodiscard]] UpperLayer upper_layer(const Connection& connection) {
   const BackChannel& channel = connection.back_channel;
   if (channel.agreed.number != 0) return UpperLayer::agreed;
-  if (channel.not_read != 0) return UpperLayer::not_read;
+  if (channel.not_read() != 0) return UpperLayer::not_read;
   return channel.nfs4 ? UpperLayer::nothing_of_a_session : UpperLayer::nothing;
 }
 

@@ -135,8 +135,8 @@ void judge_range(const Turn& turn, const RecentSend* refused) {
 void note_refused_version(const Turn& turn, const RecentSend& refused) {
   const std::uint32_t version = *refused.version;
   if (version == 2 || !turn.header.range_lacks(version)) return;
-  turn.connection.diary.refused[index(other(turn.side()))] = {version, turn.side(), turn.event.frame, refused.frame,
-                                                              turn.event.ordinal};
+  turn.connection.diary.refused[index(other(turn.side()))].add(
+      {version, turn.side(), turn.event.frame, refused.frame, turn.event.ordinal});
 }
 
 }  // namespace

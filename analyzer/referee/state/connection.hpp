@@ -75,19 +75,38 @@ struct ErrorDiary {
     FrameRef call;
     std::uint64_t ordinal = 0;  ///< of that message
   };
-  std::optional<Version> settled;                 ///< by the first Call that got a Reply
-  std::array<std::optional<Version>, 2> refused;  ///< newest refusal by ERR_VERS, by requester
+  std::optional<Version> settled;             ///< by the first Call that got a Reply
+  std::array<Recent<Version, 8>, 2> refused;  ///< by ERR_VERS, by requester
+  /// The newest refusal of that version; null: there was none.
+  [[nodiscard]] const Version* refusal(Side requester, std::uint32_t version) const {
+    return refused[index(requester)].newest([&](const Version& each) { return each.version == version; });
+  }
 };
 
 /// Has the client's upper layer agreed to take calls (RFC 8167 section 6)?
-struct BackChannel {
-  FrameRef agreed;             ///< first CREATE_SESSION or BIND_CONN_TO_SESSION; number 0: none seen
-  std::uint64_t not_read = 0;  ///< a Call of the client that was not read to its end: its frame
-  bool nfs4 = false;           ///< the client speaks NFSv4 here
+class BackChannel {
+ public:
+  FrameRef agreed;    ///< first CREATE_SESSION or BIND_CONN_TO_SESSION; number 0: none seen
+  bool nfs4 = false;  ///< the client speaks NFSv4 here
+
   /// Neither its procedure nor what the client agrees to with it is known: cut, or pulled later by RDMA Read.
-  void could_not_read(FrameRef call) noexcept {
-    if (agreed.number == 0 && not_read == 0) not_read = call.number;
+  void could_not_read(FrameRef call) {
+    if (agreed.number != 0 || std::find(unread_.begin(), unread_.end(), call.number) != unread_.end()) return;
+    if (unread_.size() < most_unread) {
+      unread_.push_back(call.number);
+    } else if (beyond_ == 0) {
+      beyond_ = call.number;
+    }
   }
+  /// What could not be read of it before, may be now.
+  void read_again(FrameRef call) { std::erase(unread_, call.number); }
+  /// The frame of a Call of the client that was not read to its end; 0: there is none.
+  [[nodiscard]] std::uint64_t not_read() const noexcept { return unread_.empty() ? beyond_ : unread_.front(); }
+
+ private:
+  static constexpr std::size_t most_unread = 16;
+  std::vector<std::uint64_t> unread_;  ///< their frames
+  std::uint64_t beyond_ = 0;  ///< the first one for which there was no room, and which counts as unread for good
 };
 
 /// An RDMA Write into a Reply chunk of which more packets are to be kept; `left` 0: none.
@@ -132,9 +151,10 @@ struct Connection {
   ConnectionFacts facts;   ///< counts are kept here as they come
   enum class Kind : std::uint8_t { undecided, rpcrdma, other } kind = Kind::undecided;
   std::array<SideState, 2> sides;
-  std::array<Ledger, 2> credits;       ///< by requester
-  Transactions transactions;           ///< the newest generation of each XID
-  std::deque<TransactionId> finished;  ///< answered ones, oldest first: bounded memory of the past
+  std::array<Ledger, 2> credits;               ///< by requester
+  Transactions transactions;                   ///< the newest generation of each XID
+  std::deque<TransactionId> finished;          ///< answered ones, oldest first: bounded memory of the past
+  std::deque<TransactionId> answered_in_part;  ///< not all of their copies: the rest may be long in coming
   std::deque<Offer> offers;
   struct Done {
     std::uint32_t xid = 0;
@@ -205,6 +225,7 @@ struct Connection {
   std::uint64_t untrusted_since = 0;  ///< `completed` count at the newest gap
   /// Of the Calls whose answers may be what the capture lacks, all are known, or only the newest.
   enum class PerhapsOpen : std::uint8_t { all, newest } perhaps_open = PerhapsOpen::all;
+  TimeNs doubted_at = 0;                ///< newest time at which that began anew
   Doubt doubt = Doubt::frames_missing;  ///< why, while it is not trusted
   std::uint32_t generation = 0;
   std::array<Cost, 2> long_calls;  ///< by requester
@@ -274,9 +295,8 @@ struct Connection {
   [[nodiscard]] ConnectionId id() const noexcept { return facts.id; }
   [[nodiscard]] bool rpcrdma() const noexcept { return kind == Kind::rpcrdma; }
   /// The first message that was understood is of version 1, and no ERR_VERS has refused it.
-  [[nodiscard]] bool settled_on_version_1() const noexcept {
-    const std::optional<ErrorDiary::Version>& refused = diary.refused[index(Side::active)];
-    return facts.version == 1 && !(refused && refused->version == 1);
+  [[nodiscard]] bool settled_on_version_1() const {
+    return facts.version == 1 && diary.refusal(Side::active, 1) == nullptr;
   }
   /// Version 2 was seen, and is not refused: version 1's rules stand back.
   [[nodiscard]] bool version2() const noexcept {
@@ -302,6 +322,7 @@ struct Connection {
   void distrust(std::uint64_t transactions, Doubt why) noexcept {
     untrusted_since = completed;
     doubt = why;
+    doubted_at = last_frame.time;
     if (trusted_from < completed + transactions) trusted_from = completed + transactions;
   }
   [[nodiscard]] std::uint64_t gaps() const noexcept { return sides[0].gaps + sides[1].gaps; }
@@ -345,6 +366,20 @@ struct Connection {
   /// A capture that begins in the middle is like one with a gap before its first frame: trust grows with what is seen.
   [[nodiscard]] bool whole() const noexcept { return !facts.one_way && trusted(); }
   [[nodiscard]] bool trusted() const noexcept { return completed >= trusted_from; }
+  /// A Call that was not seen, or not read, may be as slow as that: others that are answered meanwhile prove nothing.
+  [[nodiscard]] bool unseen_call_may_be_open(TimeNs now) const noexcept {
+    constexpr TimeNs sent_again_after = 60'000'000'000;  // Linux clients send it again, or anew, by then
+    return trusted_from != 0 && !trace::passed(doubted_at, now, sent_again_after);
+  }
+  /// The chunk lists of a Call that is open are not known.
+  [[nodiscard]] bool unread_lists_open(Side requester) {
+    std::vector<std::uint64_t>& keys = of(requester).lists_unknown;
+    for (; !keys.empty(); keys.pop_back()) {
+      const Transaction* const call = transactions.find(keys.back());
+      if (call != nullptr && call->answers == 0 && !call->all_lists()) return true;
+    }
+    return false;
+  }
   /// Why it is not whole, for the report.
   [[nodiscard]] std::string_view why_not_whole() const noexcept {
     return facts.one_way ? std::string_view("only one direction is in the capture") : text(doubt);

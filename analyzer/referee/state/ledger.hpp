@@ -64,8 +64,8 @@ struct Ledger {
   Cost full;   ///< all times that it did, however short
   Cost stall;  ///< those that lasted
 
-  /// One of the open Calls needs no answer any more.
-  void end_one() noexcept;
+  /// So many of the open Calls need no answer any more.
+  void end(std::uint64_t calls) noexcept;
   /// What was cut before it said so was one: it has an answer.
   void one_was_a_call() noexcept {
     if (uncertain > 0) --uncertain;
@@ -87,11 +87,10 @@ struct Ledger {
   [[nodiscard]] Bound widest() const noexcept;
 };
 
-inline void Ledger::end_one() noexcept {
-  if (outstanding > 0) {
-    --outstanding;
-    ++ended;
-  }
+inline void Ledger::end(std::uint64_t calls) noexcept {
+  calls = std::min(calls, outstanding);
+  outstanding -= calls;
+  ended += calls;
   uncertain = std::min(uncertain, outstanding);
 }
 

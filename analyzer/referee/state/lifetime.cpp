@@ -123,16 +123,17 @@ void forget(Connection& connection, const Transaction& call) {
   each_handle(call, [&](std::uint32_t handle) { memory.forget(call.id, handle); });
 }
 
-void remember_finished(Connection& connection, TransactionId id) {
-  connection.finished.push_back(id);
-  while (connection.finished.size() > kept_finished) {
-    const TransactionId oldest = connection.finished.front();
-    connection.finished.pop_front();
-    if (Transaction* call = connection.find(oldest)) {
-      forget(connection, *call);
-      connection.transactions.erase(oldest.key);
-    }
-  }
+void remember_finished(Connection& connection, const Transaction& call) {
+  const bool whole = call.answered();
+  std::deque<TransactionId>& kept = whole ? connection.finished : connection.answered_in_part;
+  kept.push_back(call.id);
+  if (kept.size() <= kept_finished) return;
+  const TransactionId oldest = kept.front();
+  kept.pop_front();
+  const Transaction* over = connection.find(oldest);
+  if (over == nullptr || over->answered() != whole) return;  // its last answer has come: it waits among those
+  forget(connection, *over);
+  connection.transactions.erase(oldest.key);
 }
 
 bool answer_may_be_unseen(const Connection& connection, const Transaction& call) {
@@ -143,8 +144,16 @@ bool answer_may_be_unseen(const Connection& connection, const Transaction& call)
          call.perhaps_answered.number != 0;
 }
 
-void end_outstanding(Connection& connection, const Transaction& call) noexcept {
-  if (call.awaits == Transaction::Awaits::answer) connection.ledger(call.requester).end_one();
+void count_outstanding(Connection& connection, Transaction& call) noexcept {
+  ++call.outstanding;
+  Ledger& ledger = connection.ledger(call.requester);
+  ++ledger.outstanding;
+  ledger.peak = std::max(ledger.peak, ledger.outstanding);
+}
+
+void end_outstanding(Connection& connection, Transaction& call) noexcept {
+  const std::uint32_t copies = std::exchange(call.outstanding, 0);
+  if (call.awaits == Transaction::Awaits::answer) connection.ledger(call.requester).end(copies);
 }
 
 void complete_one(Connection& connection) {
@@ -154,10 +163,10 @@ void complete_one(Connection& connection) {
   for (auto& [key, call] : connection.transactions) {
     if (call.answers == 0 && call.completed_before <= connection.untrusted_since) {
       call.awaits = Transaction::Awaits::uncounted_answer;
+      call.outstanding = 0;
       if (answer_may_be_unseen(connection, call)) doubt_open(connection, call);
     }
-    const bool counts = call.awaits == Transaction::Awaits::answer && !call.malformed() && !call.answer_dropped();
-    if (counts && !call.answered()) connection.ledger(call.requester).outstanding += call.copies - call.answers;
+    connection.ledger(call.requester).outstanding += call.outstanding;
   }
   bound_perhaps_open(connection);
 }

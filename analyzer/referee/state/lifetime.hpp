@@ -9,7 +9,8 @@
 
 namespace rpcrdma::referee {
 
-/// Answered transactions of a connection that are kept for late arrivals.
+/// Answered transactions of a connection that are kept for late arrivals; of those that were sent again, and wait for
+/// another answer, as many besides.
 inline constexpr std::size_t kept_finished = 256;
 
 /// Enters the Call's chunks into its requester's memory map. False: not all of them, a bound is met.
@@ -29,14 +30,16 @@ void retire(Connection& connection, const Transaction& call, FrameRef by);
 void forget(Connection& connection, const Transaction& call);
 
 /// Keeps an answered transaction for a while; the oldest one goes.
-void remember_finished(Connection& connection, TransactionId id);
+void remember_finished(Connection& connection, const Transaction& call);
 /// Counts a completed transaction. When trust returns, what was open at the gap counts as outstanding no more: it may
 /// have been resolved unseen. Its answer is still known if it comes.
 void complete_one(Connection& connection);
 /// A message of the Call's responder that may have been its answer is missing, or was not read.
 [[nodiscard]] bool answer_may_be_unseen(const Connection& connection, const Transaction& call);
-/// The Call does not count as outstanding any more, if it did.
-void end_outstanding(Connection& connection, const Transaction& call) noexcept;
+/// The Call counts against its requester's credits once more.
+void count_outstanding(Connection& connection, Transaction& call) noexcept;
+/// The Call has an answer, or needs none: none of its copies counts any more.
+void end_outstanding(Connection& connection, Transaction& call) noexcept;
 /// The same Call once more, with these chunks.
 [[nodiscard]] bool expose_copy(Connection& connection, Transaction& call, const Transaction& copy, FrameRef frame);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/spans.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
@@ -103,7 +104,10 @@ void keep_unheard(const Connection& connection) {
   for (const auto& [key, call] : connection.transactions) {
     if (call.requester != Side::active) continue;
     if (call.answers != 0 && !unacknowledged_answer(connection, call)) continue;
-    if (unheard.size() >= Mount::most_unheard) unheard.erase(unheard.begin());
+    if (unheard.size() >= Mount::most_unheard) {
+      keep_later(connection.mount->forgotten_unheard, unheard.front().call);
+      unheard.erase(unheard.begin());
+    }
     unheard.push_back({call.xid, call.call, call.reply, call.likeness(), call.wire_length});
   }
 }
@@ -123,13 +127,14 @@ std::optional<Unheard> take_up_unheard(Connection& connection, Transaction& call
 
 namespace {
 
-/// Where an earlier connection is not in the capture as a whole, a first copy may be missing of all that comes right
-/// behind the next.
+/// Where an earlier connection is not in the capture as a whole, or more was open on it than is kept, a first copy may
+/// be missing of all that comes right behind the next.
 [[nodiscard]] bool first_copy_may_be_missing(const Connection& connection) {
   const Mount& mount = *connection.mount;
   if (connection.facts.messages.calls > calls_sent_again) return false;
   const auto earlier = [&](FrameRef opened) { return opened.number < connection.facts.opened.number; };
   const auto gap = [](const FrameRef& at) { return at.number != 0; };
+  if (gap(mount.forgotten_unheard) && earlier(mount.forgotten_unheard)) return true;
   return std::any_of(mount.lives.begin(), mount.lives.end(),
                      [&](const Life& life) {
                        return earlier(life.opened) &&
@@ -233,6 +238,7 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   }
   const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
   const TimeNs took = std::max<TimeNs>(answer.last.time - first.time, 0);  // of two taps one may be ahead
+  waits.counts_from = long_wait;
   if (took >= long_wait) {
     ++waits.count;
     std::vector<ConnectionId>& named = waits.connections;
@@ -252,12 +258,20 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.operation = operation_name(call);
 }
 
-void forget_worst(LongWaits& waits, FrameRef reply) {
-  if (waits.worst.frame.number == 0 || waits.worst.reply_frame.number != reply.number) return;
-  waits.worst_time = waits.before.time;
-  waits.worst = std::exchange(waits.before.wait, {});
-  waits.xid = waits.before.xid;
-  waits.connection = waits.before.connection;
+void forget_wait(LongWaits& waits, const Transaction& call) {
+  const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
+  const bool counted = waits.counts_from != 0 && trace::elapsed(first.time, call.reply.time) >= waits.counts_from;
+  if (counted && waits.count != 0) --waits.count;
+  const auto is_it = [&](const MountFacts::LongestWait& wait) {
+    return wait.frame.number != 0 && wait.reply_frame.number == call.reply.number;
+  };
+  if (is_it(waits.before.wait)) waits.before = {};
+  if (!is_it(waits.worst)) return;
+  LongWaits::Before next = std::exchange(waits.before, {});
+  waits.worst_time = next.time;
+  waits.worst = std::move(next.wait);
+  waits.xid = next.xid;
+  waits.connection = next.connection;
 }
 
 void count_unseen_wait(Connection& connection, const Transaction& call) {

@@ -185,6 +185,7 @@ struct LongWaits {
   std::uint64_t answered = 0;  ///< Calls of the client, all of them
   std::uint64_t refused = 0;   ///< of these: by an RDMA_ERROR or RDMA2_ERROR, which is no Reply
   std::uint64_t count = 0;     ///< those that waited long
+  TimeNs counts_from = 0;      ///< so long
   TimeNs worst_time = 0;
   MountFacts::LongestWait worst;  ///< of all Calls, long or not; frame number 0: none
   std::uint32_t xid = 0;
@@ -226,6 +227,7 @@ struct Mount {
   std::list<Attempt> attempts;        ///< newest ones, by first frame
   MountFacts::Attempts counted;       ///< those that are no longer in `attempts`
   std::vector<AttemptSeries> series;  ///< of attempts that are no longer in `attempts`; the last one may go on
+<<<<<<< HEAD
   std::map<std::uint16_t, FoldedAttempts> undecided;  ///< by port: whether they are for a mount shows at the end
   std::vector<OpenCall> lost_calls;                   ///< of connections that are over
   std::vector<OpenCall> open_calls;                   ///< at the end of the capture, of connections that are open
@@ -233,6 +235,13 @@ struct Mount {
   std::uint64_t open_left_out = 0;  ///< the same: younger than all in `open_calls`
   std::vector<Unheard> unheard;     ///< of connections that are over
   std::list<Life> lives;            ///< by end, those that are open at the end of the capture by number
+=======
+  std::vector<OpenCall> lost_calls;   ///< of connections that are over
+  std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
+  std::vector<Unheard> unheard;       ///< of connections that are over
+  FrameRef forgotten_unheard;         ///< newest of those for which there was no room; number 0: none
+  std::list<Life> lives;              ///< by end
+>>>>>>> main
   std::uint64_t forgotten_lives = 0;
   FrameRef forgotten_lack;  ///< the newest of what they lacked; number 0: nothing
   FrameRef not_compared;    ///< newest Call that was not looked for on all connections beside its own; number 0: none
@@ -309,8 +318,8 @@ bool end_wait_behind_close(Connection& connection, trace::Side requester, std::u
 [[nodiscard]] bool may_cross_with_close(const Connection& connection) noexcept;
 /// A Call of a client whose answer stands in front of it: how long it waited is not known.
 void count_unseen_wait(Connection& connection, const Transaction& call);
-/// What `reply` brought was no answer: how long it was waited for is nobody's longest wait.
-void forget_worst(LongWaits& waits, FrameRef reply);
+/// What came as the answer to the Call was none: how long it was waited for is nobody's longest wait.
+void forget_wait(LongWaits& waits, const Transaction& call);
 /// The Call's first answer, or what refuses it.
 void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
 

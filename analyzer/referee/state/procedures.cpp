@@ -54,7 +54,7 @@ void note_back_channel(Connection& connection, const Transaction& call, const Ca
   const auto [program, version, number] = *call.procedure;
   const bool nfs4 = program == wire::nfs_program && version == 4;
   channel.nfs4 = channel.nfs4 || nfs4;
-  if (channel.not_read == call.call.number) channel.not_read = 0;  // what could not be read of it before, may be now
+  channel.read_again(call.call);
   switch (nfs4 && number != 0 ? consent_of(read.compound) : Consent::none) {
     case Consent::given:
       channel.agreed = call.call;

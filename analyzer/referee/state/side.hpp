@@ -107,7 +107,8 @@ struct SideState {
   FrameRef end_missing;    ///< newest answer to what this side may have said last and the capture lacks; number 0: none
   FrameRef last_event;     ///< newest frame of this side that was delivered
   FrameRef first_event;
-  std::optional<std::uint64_t> lists_unknown;  ///< key of its newest Call whose chunk lists the capture does not show
+  static constexpr std::size_t most_lists_unknown = 1024;
+  std::vector<std::uint64_t> lists_unknown;  ///< keys of its newest Calls whose chunk lists the capture does not show
   FrameRef unread;      ///< newest message that the capture cut before it says what it is; number 0: none
   FrameRef last_words;  ///< the same, if it may be a Call and the other side has sent no message since
   void cannot_be_read(FrameRef message, bool perhaps_call = true) {

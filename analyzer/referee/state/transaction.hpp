@@ -48,7 +48,9 @@ struct Transaction {
   std::uint32_t wire_length = 0;  ///< of the Call's Send
   std::uint32_t copies = 1;       ///< the Call was sent so often on this connection
   std::uint32_t answers = 0;      ///< Replies and RDMA_ERRORs
-  bool lists_known = true;        ///< false: the chunk lists are not (all) in the capture
+  std::uint32_t outstanding =
+      0;                    ///< so many of its copies count against the requester's credits: none behind an answer
+  bool lists_known = true;  ///< false: the chunk lists are not (all) in the capture
   /// The capture may have cut it before it says that it is a Call; an answer shows that it is.
   enum class SaysCall : std::uint8_t { yes, cut } says_call = SaysCall::yes;
   /// Of the Call. An RDMA_ERROR is a right answer to all but the sound ones, and to RDMA_MSGP.

@@ -58,7 +58,9 @@ TEST(Unproven, CallsInFrontOfTheFirstReplyInTheFileOnly) {
     const Report report = s.end();
     const std::vector<Finding> said = found(report, RuleId::credit_initial_exceeded);
     EXPECT_EQ(said.size(), skewed ? 0U : 1U);
-    if (!skewed && !said.empty()) EXPECT_EQ(said.front().occurrences, 3U);
+    if (!skewed && !said.empty()) {
+      EXPECT_EQ(said.front().occurrences, 3U);
+    }
     EXPECT_EQ(unchecked(report, RuleId::credit_initial_exceeded), skewed);
   }
 }
