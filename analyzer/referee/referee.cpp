@@ -299,7 +299,7 @@ void Referee::on(const trace::Sighted& event) {
   if (event.address.empty()) {
     impl_->mounts.sees_others(event.frame);
   } else {
-    impl_->mounts.sees(event.address, event.frame);
+    impl_->mounts.sees(event.address, event.frame, Presence::Noted::all);
   }
 }
 
@@ -486,7 +486,7 @@ void Referee::on(const trace::Liveness& event) {
   if (connection == nullptr) return;
   connection->keep(event);
   const trace::Endpoint& end = event.side == Side::active ? connection->facts.client : connection->facts.server;
-  impl_->mounts.sees(end.address, event.heard);
+  impl_->mounts.sees(end.address, event.heard, Presence::Noted::some);
 }
 
 void Referee::on(const trace::Quality& event) {

@@ -86,6 +86,8 @@ bool find_arguments(const Walker& walker, CallStep& step, bool callback) {
     case operation::offload_cancel:
     case operation::offload_status:
       return find_state(w, step);
+    case operation::putfh:
+      return find<FileNamed>(w, "", step, [&w](FileNamed& named) { return w.name(named.file); });
     case operation::sequence:
     case operation::destroy_session:
       return find_session(w, step);

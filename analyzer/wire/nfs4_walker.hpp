@@ -91,7 +91,7 @@ class Walker {
     }
     return taken.has_value();
   }
-  /// Counted octets, without their pad: a hash of them (FNV-1a).
+  /// Counted octets, without their pad: a hash of them.
   bool name(std::uint64_t& hash) {
     std::uint32_t length = 0;
     if (!word(length)) return false;
@@ -100,8 +100,7 @@ class Walker {
       error_ = taken.error();
       return false;
     }
-    hash = 0xCBF29CE484222325;
-    for (const std::uint8_t octet : *taken) hash = (hash ^ octet) * 0x100000001B3;
+    hash = hash_of(*taken);
     return true;
   }
   bool skip(std::size_t octets) noexcept {

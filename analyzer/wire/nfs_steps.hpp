@@ -129,11 +129,17 @@ struct ClientBegun {
   std::uint64_t owner = 0;
 };
 
+/// PUTFH (RFC 8881 section 18.19): which file, as a hash of its handle.
+struct FileNamed {
+  std::uint64_t file = 0;
+};
+
 struct CallStep {
   std::uint32_t operation = 0;
   /// SEQUENCE, CB_SEQUENCE, DESTROY_SESSION: a SessionId. DELEGRETURN, FREE_STATEID, OFFLOAD_STATUS, OFFLOAD_CANCEL,
   /// CB_RECALL: a StateId. Nothing of other operations, nor where the message ends first.
-  std::variant<std::monostate, StateId, SessionId, OffloadDone, Layouts, BoundConnection, SessionWanted, ClientBegun>
+  std::variant<std::monostate, StateId, SessionId, OffloadDone, Layouts, BoundConnection, SessionWanted, ClientBegun,
+               FileNamed>
       arguments;
 };
 

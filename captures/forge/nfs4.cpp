@@ -85,7 +85,9 @@ void client_owner(Pen& pen, const std::string& name, std::uint32_t boot, std::ui
   put_string(pen, owner == 0 ? name : name + ' ' + std::to_string(owner));
 }
 void state_id(Pen& pen, std::uint32_t state = 9) { pen.u32(1).u64(0x1122334455667788ULL).u32(state); }
-void file_handle(Pen& pen) { put_opaque(pen, Pen().u64(0x0100060000000000ULL).u64(129).take()); }
+void file_handle(Pen& pen, const Procedure& p) {
+  put_opaque(pen, Pen().u64(0x0100060000000000ULL).u64(129 + p.file).take());
+}
 
 /// Channel attributes: header pad, request, response and cached sizes, operations, requests, no RDMA IRD.
 void channel(Pen& pen, std::uint32_t size, std::uint32_t slots) {
@@ -159,7 +161,7 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
           .u32(0);  // FORE, or BACK_OR_BOTH; not in RDMA mode (RFC 8881 section 18.34)
       break;
     case putfh:
-      file_handle(pen);
+      file_handle(pen, p);
       break;
     case getattr:
       pen.u32(1).u32(0x18);  // change, size
@@ -334,11 +336,11 @@ void callback_call(Pen& pen, const Procedure& p) {
       pen.u32(1).u32(0).u32(0).u32(0).u32(0);  // no referring calls
     } else if (number(name) == cb_layoutrecall) {
       pen.u32(1).u32(3).u32(0).u32(1);  // LAYOUT4_NFSV4_1_FILES, LAYOUTIOMODE4_ANY, not changed, LAYOUTRECALL4_FILE
-      file_handle(pen);
+      file_handle(pen, p);
       pen.u64(0).u64(~0ULL);
       state_id(pen, p.state);
     } else if (number(name) == cb_offload) {
-      file_handle(pen);
+      file_handle(pen, p);
       state_id(pen, p.state);
       pen.u32(p.complete.value_or(0));
       if (p.complete.value_or(0) == 0) {
@@ -349,7 +351,7 @@ void callback_call(Pen& pen, const Procedure& p) {
     } else {
       state_id(pen, p.state);
       pen.u32(0);
-      file_handle(pen);
+      file_handle(pen, p);
     }
   }
 }

@@ -33,6 +33,7 @@ struct Procedure {
   std::uint32_t nfs_status = 0;           ///< of the reply: NFSv3, or the last operation of a COMPOUND
   std::string fails;                      ///< the operation that has nfs_status, and ends the COMPOUND; empty: the last
   std::uint32_t state = 9;                ///< tells the stateids of a story apart
+  std::uint32_t file = 0;                 ///< tells the file handles of a story apart
   std::uint32_t owner = 0;                ///< whose client it is: EXCHANGE_ID, SETCLIENTID
   std::uint32_t client = 0;               ///< tells the client IDs of a story apart
   bool confirmed = false;                 ///< EXCHANGE_ID: the server knows the client already

@@ -46,6 +46,7 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
   p.nfs_status = words.get<std::uint32_t>("nfs_status", p.nfs_status);
   p.fails = words.get<std::string>("fails", p.fails);
   p.state = words.get<std::uint32_t>("stateid", p.state);
+  p.file = words.get<std::uint32_t>("file", p.file);
   p.owner = words.get<std::uint32_t>("owner", p.owner);
   p.client = words.get<std::uint32_t>("client", p.client);
   p.confirmed = words.get<bool>("confirmed", p.confirmed);

@@ -40,8 +40,10 @@ void cannot_be_reached(Attempt& attempt, FrameRef frame, trace::ReportBy says) {
 }
 
 [[nodiscard]] bool serves(const Mount& mount, std::uint16_t port) {
-  return std::any_of(mount.alive.begin(), mount.alive.end(),
-                     [&](const auto& entry) { return entry.second->facts.server.port == port; });
+  return std::any_of(mount.alive.begin(), mount.alive.end(), [&](const auto& entry) {
+    const Connection& connection = *entry.second;
+    return connection.kind == Connection::Kind::rpcrdma && connection.facts.server.port == port;
+  });
 }
 
 /// Whether others use this port for something else shows at the end (Mounts::leave_out_strangers).

@@ -66,8 +66,10 @@ class Mounts {
   /// Nothing more can come of it, and the capture goes on.
   static void forgets(const Connection& connection);
 
-  /// This frame came from that address, whatever it was.
-  void sees(const std::string& address, FrameRef frame) { presence_.note(address, frame); }
+  /// This frame came from that address, whatever it was. `noted`: are such told of all that it sends?
+  void sees(const std::string& address, FrameRef frame, Presence::Noted noted) {
+    presence_.note(address, frame, noted);
+  }
   /// So did this one, from an address of which is not known which it is.
   void sees_others(FrameRef frame) { presence_.note_others(frame); }
   void clock_set_back(FrameRef frame) { keep_later(clock_set_, frame); }

@@ -281,7 +281,8 @@ const Row rows::server_asks_to_wait{
         "The same operation was answered with JUKEBOX, DELAY or GRACE again and again. The server lives and is busy "
         "with something: a recall, its grace period, a file that comes back from a slow store.",
     .evidence =
-        "Three or more of one such answer to one operation without another in between; a warning when that lasted for "
+        "Three or more of one such answer to one operation, without another about the file (where all are about one) "
+        "in between; a warning when that lasted for "
         "--wait, or still does at the end. A grace period that ends is a note: that is how a server starts.",
     .next =
         "What the server waits for: a recall that is outstanding (recall-unanswered), its grace period "

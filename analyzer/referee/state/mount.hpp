@@ -227,21 +227,14 @@ struct Mount {
   std::list<Attempt> attempts;        ///< newest ones, by first frame
   MountFacts::Attempts counted;       ///< those that are no longer in `attempts`
   std::vector<AttemptSeries> series;  ///< of attempts that are no longer in `attempts`; the last one may go on
-<<<<<<< HEAD
   std::map<std::uint16_t, FoldedAttempts> undecided;  ///< by port: whether they are for a mount shows at the end
   std::vector<OpenCall> lost_calls;                   ///< of connections that are over
   std::vector<OpenCall> open_calls;                   ///< at the end of the capture, of connections that are open
   std::uint64_t lost_left_out = 0;  ///< Calls of the client for which there was no room in `lost_calls`
   std::uint64_t open_left_out = 0;  ///< the same: younger than all in `open_calls`
   std::vector<Unheard> unheard;     ///< of connections that are over
+  FrameRef forgotten_unheard;       ///< newest of those for which there was no room; number 0: none
   std::list<Life> lives;            ///< by end, those that are open at the end of the capture by number
-=======
-  std::vector<OpenCall> lost_calls;   ///< of connections that are over
-  std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
-  std::vector<Unheard> unheard;       ///< of connections that are over
-  FrameRef forgotten_unheard;         ///< newest of those for which there was no room; number 0: none
-  std::list<Life> lives;              ///< by end
->>>>>>> main
   std::uint64_t forgotten_lives = 0;
   FrameRef forgotten_lack;  ///< the newest of what they lacked; number 0: nothing
   FrameRef not_compared;    ///< newest Call that was not looked for on all connections beside its own; number 0: none

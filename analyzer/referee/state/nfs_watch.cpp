@@ -85,6 +85,9 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
         nfs.promises.give_back_layouts(*layouts, call.call);
       }
       break;
+    case wire::operation::putfh:
+      if (const auto* named = std::get_if<wire::FileNamed>(&step.arguments)) call.file = named->file;
+      break;
     case wire::operation::offload_cancel:
       if (state != nullptr) nfs.promises.end_copy(*state, call.call);
       break;
@@ -220,10 +223,12 @@ void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, const Con
 }
 
 /// Another answer, be it an error, or "later" in other words.
-void end_delay(NfsWatch& nfs, const NfsWatch::ErrorKey& key, FrameRef frame, DelayRun::Then then) {
+void end_delay(NfsWatch& nfs, const NfsWatch::ErrorKey& key, const Transaction& call, FrameRef frame,
+               DelayRun::Then then) {
   constexpr std::uint64_t worth_keeping = 3;
   const auto run = nfs.delays.find(key);
   if (run == nfs.delays.end()) return;
+  if (run->second.files == DelayRun::Files::one && call.file && *call.file != run->second.file) return;
   run->second.over = frame;
   run->second.then = then;
   const auto before = nfs.delays_over.find(key);
@@ -233,8 +238,23 @@ void end_delay(NfsWatch& nfs, const NfsWatch::ErrorKey& key, FrameRef frame, Del
   nfs.delays.erase(run);
 }
 
-void take_delay(Connection& connection, const std::string& operation, std::uint32_t status, bool version_3,
-                FrameRef frame) {
+void count_delay(DelayRun& delay, const Transaction& call, FrameRef frame, ConnectionId connection) {
+  if (delay.times++ == 0) {
+    delay.first = frame;
+    delay.connection = connection;
+  }
+  delay.last = frame;
+  if (!call.file) return;
+  if (delay.files == DelayRun::Files::not_known) {
+    delay.files = DelayRun::Files::one;
+    delay.file = *call.file;
+  } else if (delay.file != *call.file) {
+    delay.files = DelayRun::Files::several;
+  }
+}
+
+void take_delay(Connection& connection, const Transaction& call, const std::string& operation, std::uint32_t status,
+                bool version_3, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
   constexpr std::array<std::uint32_t, 1> later_3 = {wire::nfs3err_jukebox};
   constexpr std::array<std::uint32_t, 2> later_4 = {wire::nfs4err_delay, wire::nfs4err_grace};
@@ -244,17 +264,13 @@ void take_delay(Connection& connection, const std::string& operation, std::uint3
                       : delays    ? DelayRun::Then::other_delay
                                   : DelayRun::Then::failure;
     for (const std::uint32_t word : words) {
-      if (word != status && !nfs.delays.empty()) end_delay(nfs, {operation, word, version_3}, frame, then);
+      if (word != status && !nfs.delays.empty()) end_delay(nfs, {operation, word, version_3}, call, frame, then);
     }
     if (!delays) return;
     NfsWatch::ErrorKey key{operation, status, version_3};
     if (nfs.delays.size() >= NfsWatch::most_errors && !nfs.delays.contains(key)) return;
-    DelayRun& delay = nfs.delays[std::move(key)];
-    if (delay.times++ == 0) {
-      delay.first = frame;
-      delay.connection = connection.id();
-    }
-    delay.last = frame;
+    nfs.files = NfsWatch::Files::read;
+    count_delay(nfs.delays[std::move(key)], call, frame, connection.id());
   };
   if (version_3) {
     take(later_3);
@@ -266,7 +282,7 @@ void take_delay(Connection& connection, const std::string& operation, std::uint3
 void take_status(Connection& connection, const Transaction& call, const std::string& operation, std::uint32_t status,
                  bool version_3, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
-  take_delay(connection, operation, status, version_3, frame);
+  take_delay(connection, call, operation, status, version_3, frame);
   if (status == 0) return;
   NfsWatch::ErrorKey key{operation, status, version_3};
   if (nfs.errors.size() < NfsWatch::most_errors || nfs.errors.contains(key)) {
@@ -409,6 +425,18 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
     call.watched = call.watched || watches(step.operation, callback);
   }
   if (!steps.whole()) watch_unread(connection, call.call);
+}
+
+bool watches_files(const Connection& connection) noexcept {
+  return connection.mount != nullptr && connection.mount->nfs.files == NfsWatch::Files::read;
+}
+
+void watch_file(const Connection& connection, Transaction& call, wire::Bytes arguments) {
+  constexpr std::size_t most = 64;  // NFS3_FHSIZE
+  if (!watches_files(connection) || arguments.size() < 4) return;
+  const std::uint32_t length = wire::load_be32(arguments.data());
+  if (length > most || arguments.size() - 4 < length) return;
+  call.file = wire::hash_of(arguments.subspan(4, length));
 }
 
 void watch_unread(Connection& connection, FrameRef frame) {

@@ -38,8 +38,11 @@ struct FlagEpisode {
   ConnectionId connection = 0;
 };
 
-/// Replies of one operation that say "later" in the same words, without another answer to it in between.
+/// Replies of one operation that say "later" in the same words, without another answer to it in between. Where all are
+/// about one file, without another answer about that.
 struct DelayRun {
+  enum class Files : std::uint8_t { not_known, one, several } files = Files::not_known;
+  std::uint64_t file = 0;  ///< if it is one
   std::uint64_t times = 0;
   FrameRef first;
   FrameRef last;
@@ -77,10 +80,12 @@ struct NfsWatch {
 
   NfsClients clients;
   Promises promises;
-  FrameRef channel_made;                     ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
-  std::vector<FlagEpisode> channel;          ///< the callback channel is down
-  std::vector<FlagEpisode> revoked;          ///< state was taken away
-  std::map<ErrorKey, DelayRun> delays;       ///< while they last
+  FrameRef channel_made;                ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
+  std::vector<FlagEpisode> channel;     ///< the callback channel is down
+  std::vector<FlagEpisode> revoked;     ///< state was taken away
+  std::map<ErrorKey, DelayRun> delays;  ///< while they last
+  /// Of Calls it is read which file they are about: since the server has asked to wait for the first time.
+  enum class Files : std::uint8_t { not_read, read } files = Files::not_read;
   std::map<ErrorKey, DelayRun> delays_over;  ///< the longest of those that are over
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
@@ -95,6 +100,10 @@ struct NfsWatch {
 /// What matters of a Call or callback. `message` begins with the XID; `places`: where its data stand.
 void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length,
                 const wire::DataPlaces& places);
+/// Does it matter which file a Call is about?
+[[nodiscard]] bool watches_files(const Connection& connection) noexcept;
+/// Of NFSv3, where that matters. `arguments`: from the first on, which mostly is a file handle.
+void watch_file(const Connection& connection, Transaction& call, wire::Bytes arguments);
 /// A Call or Reply of that frame could not be read to its end: it may have been what somebody waits for.
 void watch_unread(Connection& connection, FrameRef frame);
 /// Can all that a Call asks for be read from so much of it?

@@ -66,6 +66,7 @@ inline std::string told(const SessionWanted& wanted) {
 inline std::string told(const ClientBegun& client) {
   return "verifier " + std::to_string(client.verifier) + " owner " + std::to_string(client.owner);
 }
+inline std::string told(const FileNamed& /*named*/) { return {}; }
 inline std::string told(const ClientNamed& named) {
   return "client " + std::to_string(named.client) + (named.known() ? " known" : "");
 }

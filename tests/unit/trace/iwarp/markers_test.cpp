@@ -116,7 +116,9 @@ TEST(IwarpMarkers, InsideOfAnFpduInPieces) {
             EXPECT_TRUE(one) << "a Send of " << send.wire_length;
           }
           EXPECT_GE(calls_seen, crc && !markers ? 5U : 3U);
-          if (!markers) EXPECT_EQ(got.count("Quality"), 0U);
+          if (!markers) {
+            EXPECT_EQ(got.count("Quality"), 0U);
+          }
           if (testing::Test::HasFailure()) return;
         }
       }
