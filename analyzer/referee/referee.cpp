@@ -65,6 +65,8 @@ struct Referee::Impl {
     ++state.events;
     if (state.first_event.number == 0) state.first_event = event.frame;
     if (in_order && event.frame.number > state.last_event.number) state.last_event = event.frame;
+    SideState& peer = connection->of(other(event.side));
+    if (in_order && peer.acknowledged_in.number <= event.frame.number) peer.taken = peer.acknowledged;
     connection->last_frame = event.frame;
     connection->of(other(event.side)).answered_by(event.frame);
     return connection;
@@ -127,6 +129,7 @@ struct Referee::Impl {
 
   void finish_connection(Connection& connection) {
     ConnectionFacts& facts = connection.facts;
+    doubt_left_offers(on(connection), std::nullopt);
     word_cause(connection);
     mounts.ends(connection, reported(connection));
     if (!reported(connection)) {
@@ -460,7 +463,11 @@ void Referee::on(const trace::Acknowledged& event) {
 
 void Referee::on(const trace::Gap& event) {
   Connection* connection = impl_->connections.find(event.connection);
-  if (connection == nullptr || connection->over() || connection->kind == Connection::Kind::other) return;
+  if (connection == nullptr || connection->kind == Connection::Kind::other) return;
+  if (connection->over()) {
+    doubt_left_offers(impl_->on(*connection), event.side);
+    return;
+  }
   impl_->hear(event);
   impl_->queue.disturbed(impl_->on(*connection));
   judge_gap(impl_->on(*connection), event);

@@ -141,6 +141,9 @@ void close_with(const Witness& witness, Closed closed, const Suspect& suspect) {
                                                .xid = suspect.xid,
                                                .what = suspect.message + " The connection ended."});
   }
+  if (suspect.rule == RuleId::connection_lost) {
+    witness.say(suspect.rule, {.frames = {suspect.frame, suspect.refused}, .what = suspect.message});
+  }
   if (suspect.finding && suspect.rule == RuleId::credit_grant_unbacked) {
     witness.context.book.at(suspect.finding).severity = Severity::error;
   }
@@ -441,8 +444,11 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   const bool exhausted = (event.how == How::request && connection.of(by).repeats >= 5) ||
                          (event.how == How::reset && repeats_in_vain(connection, by));
   if (cause == nullptr && exhausted) {
-    judge_lost(witness, event.frame, NoticedBy::close, end_proof(witness, event.frame));
-    return;
+    // Unless the other side was heard meanwhile: it has only not taken what is repeated.
+    if (const EndProof proof = end_proof(witness, event.frame); proof.any()) {
+      judge_lost(witness, event.frame, NoticedBy::close, proof);
+      return;
+    }
   }
   // A FIN may still be answered, and all that it follows; a DREQ may be.
   const bool leaves = event.how == How::fin || event.how == How::request;

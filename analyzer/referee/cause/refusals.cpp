@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/cause/causes.hpp"
+#include "referee/cause/not_taken.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/missing_receive.hpp"
 #include "referee/rules/rows.hpp"
@@ -237,34 +238,30 @@ void judge_own_failure(const Witness& witness, const trace::Refusal& refusal) {
   witness.connection.suspect(std::move(suspect));
 }
 
-/// A Send for which its receiver had no buffer, or too small a one. Only where the Terminate names it its peer may be
-/// blamed.
+/// A Send for which its receiver had no buffer, or too small a one.
 struct SendRefused {
   RecentSend* send;  ///< null: none is known
-  enum class From : std::uint8_t { terminate, guess } from = From::terminate;
+  /// Only where it cannot have been another one its peer may be blamed.
+  enum class Is : std::uint8_t { certain, likely } is = Is::certain;
 
-  [[nodiscard]] RecentSend* named() const noexcept { return from == From::terminate ? send : nullptr; }
+  [[nodiscard]] RecentSend* certain() const noexcept { return is == Is::certain ? send : nullptr; }
 };
 
-/// `named`: null where the Terminate names none; then it was the newest that was too large, or above its grant, or the
-/// newest of all.
-[[nodiscard]] SendRefused refused_send(SideState& sender, RecentSend* named) {
-  if (named != nullptr) return {named};
-  const auto newest = [&](auto which) { return sender.sends.newest(which); };
-  RecentSend* send = newest([](const RecentSend& s) { return static_cast<bool>(s.size_finding); });
-  if (send == nullptr) send = newest([](const RecentSend& s) { return s.call() && s.in_flight > s.limit; });
-  if (send == nullptr) send = newest([](const RecentSend&) { return true; });
-  return {send, SendRefused::From::guess};
+/// `named`: null where the Terminate names none, or one that is not kept. Then it is one that was too large, or above
+/// its grant, or the only one that may be meant.
+[[nodiscard]] SendRefused refused_send(Connection& connection, const trace::Refusal& refusal, RecentSend* named) {
+  if (named != nullptr || refusal.refused != trace::Refusal::Refused::unknown) return {named};
+  const NotTaken sent(connection, refusal);
+  RecentSend* send = sent.oldest_send([](const RecentSend& s) { return static_cast<bool>(s.size_finding); });
+  if (send == nullptr) send = sent.oldest_send([](const RecentSend& s) { return s.in_flight > s.limit; });
+  if (send != nullptr) return {send, SendRefused::Is::likely};
+  return {sent.only_send()};
 }
 
 /// Version 2: it was above its limit. True when that is said.
-bool overran_limit(const Witness& witness, const trace::Refusal& refusal, const SendRefused& refused) {
+bool overran_limit(const Witness& witness, const trace::Refusal& refusal, const RecentSend* send) {
   Connection& connection = witness.connection;
   const Side sender = other(refusal.side);
-  const RecentSend* send = refused.named();
-  if (send == nullptr) {
-    send = connection.of(sender).sends.newest([](const RecentSend& s) { return s.in_flight > s.limit; });
-  }
   if (send == nullptr || send->in_flight <= send->limit || !connection.whole()) return false;
   Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
   suspect.xid = send->known_xid();
@@ -281,8 +278,8 @@ bool no_receive_left(const Witness& witness, const trace::Refusal& refusal, cons
   if (refused.send == nullptr) return false;
   const RecentSend& send = *refused.send;
   const Lacked lacked = what_lacked(witness, refusal, send);
-  const bool blames_receiver = refused.named() != nullptr && connection.threshold(other(refusal.side)).has_value();
-  if (lacked == Lacked::cannot_tell || (lacked != Lacked::call_above_grant && !blames_receiver)) return false;
+  const bool blames_receiver = refused.certain() != nullptr && connection.threshold(other(refusal.side)).has_value();
+  if (lacked == Lacked::cannot_tell || (!blames_sender(lacked) && !blames_receiver)) return false;
   Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send.frame, {});
   suspect.xid = send.known_xid();
   blame(suspect, lacked, refusal, send);
@@ -305,16 +302,17 @@ enum class Explained : std::uint8_t {
   if (partial_send_too_large(witness, refusal)) return Explained::yes;
   if (what != Meaning::no_buffer) return Explained::no;
   if (!witness.connection.version2()) return yes_if(no_receive_left(witness, refusal, refused));
-  if (overran_limit(witness, refusal, refused)) return Explained::yes;
-  const RecentSend* named = refused.named();
-  return named != nullptr && kept_but_unbacked(witness, refusal, *named) ? Explained::by_terminate : Explained::no;
+  if (overran_limit(witness, refusal, refused.send)) return Explained::yes;
+  const RecentSend* certain = refused.certain();
+  return certain != nullptr && kept_but_unbacked(witness, refusal, *certain) ? Explained::by_terminate : Explained::no;
 }
 
 /// `send`: that which the Terminate names; null: none.
 void judge_terminate(const Witness& witness, const trace::Refusal& refusal, RecentSend* send) {
-  SideState& sender = witness.connection.of(other(refusal.side));
+  Connection& connection = witness.connection;
   const TerminateRead read = refusal.truncated ? TerminateRead{} : read_terminate(refusal);
   const std::string text = terminate_text(refusal, read.as);
+  if (read.meaning != Meaning::access) judge_refused_read(witness, refusal);
   Explained explained = Explained::no;
   switch (read.meaning) {
     case Meaning::own_failure:
@@ -325,15 +323,18 @@ void judge_terminate(const Witness& witness, const trace::Refusal& refusal, Rece
       break;
     case Meaning::no_buffer:
     case Meaning::too_long:
-      explained = explain_refused_send(witness, refusal, refused_send(sender, send), read.meaning);
+      explained = explain_refused_send(witness, refusal, refused_send(connection, refusal, send), read.meaning);
       break;
     case Meaning::invalidate:
-    case Meaning::other: {
-      const auto invalidates = [](const RecentSend& s) { return static_cast<bool>(s.invalidate_finding); };
-      const RecentSend* suspected = send != nullptr ? send : sender.sends.newest(invalidates);
-      if (explained_by_invalidation(witness, refusal, suspected)) explained = Explained::yes;
+      if (send == nullptr && refusal.refused == trace::Refusal::Refused::unknown) {
+        send = NotTaken(connection, refusal).oldest_send([](const RecentSend& s) {
+          return static_cast<bool>(s.invalidate_finding);
+        });
+      }
+      [[fallthrough]];
+    case Meaning::other:
+      if (explained_by_invalidation(witness, refusal, send)) explained = Explained::yes;
       break;
-    }
   }
   if (explained == Explained::yes) {
     witness.say(RuleId::iwarp_terminate,
@@ -469,6 +470,12 @@ void judge_refusal(const Witness& witness, const trace::Refusal& refusal) {
     refused_unexplained(witness, refusal, RuleId::nak_remote_op,
                         fmt::format("The {}'s adapter failed (NAK, remote operational error).", name(refusal.side)),
                         refusal.side, send);
+  } else if (refusal.kind == Kind::nak_other) {
+    const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
+    connection.suspect(suspect_from(
+        refusal, RuleId::connection_lost, refused,
+        fmt::format("The {} refused something by a NAK whose code reliable connections do not have (frame {}).",
+                    name(refusal.side), refusal.frame.number)));
   } else {
     const auto [what, why] = invalid_request(refusal.refused);
     refused_unexplained(witness, refusal, RuleId::nak_invalid_request,

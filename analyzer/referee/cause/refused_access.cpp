@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "referee/cause/causes.hpp"
+#include "referee/cause/not_taken.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/rows.hpp"
 
@@ -89,17 +90,33 @@ namespace {
   return false;
 }
 
-/// The operation that the refusal names, or else the newest that stands accused.
-[[nodiscard]] JudgedOp* refused_operation(SideState& initiator, const trace::Refusal& refusal) {
+/// The operation that was refused; null: it is not known.
+[[nodiscard]] JudgedOp* refused_operation(Connection& connection, const trace::Refusal& refusal) {
   using Refused = trace::Refusal::Refused;
-  const bool writing = refusal.refused == Refused::write || refusal.refused == Refused::atomic;
-  if (refusal.refused_op != 0 && (writing || refusal.refused == Refused::read)) {
-    JudgedOp* named = initiator.ops.newest(
-        [&](const JudgedOp& op) { return op.op == refusal.refused_op && writes(op.verb) == writing; });
-    if (named != nullptr) return named;
+  switch (refusal.refused) {
+    case Refused::read:
+    case Refused::write:
+    case Refused::atomic: {
+      const bool writing = refusal.refused != Refused::read;
+      return refusal.refused_op == 0 ? nullptr : connection.of(other(refusal.side)).ops.newest([&](const JudgedOp& op) {
+        return op.op == refusal.refused_op && writes(op.verb) == writing;
+      });
+    }
+    case Refused::unknown:
+      // A NAK has the PSN of what it refuses: the capture lacks that.
+      if (refusal.kind != trace::Refusal::Kind::terminate) return nullptr;
+      return NotTaken(connection, refusal).access();
+    case Refused::send:
+    case Refused::nothing:
+      break;
   }
-  if (refusal.refused == Refused::send) return nullptr;
-  return initiator.ops.newest([](const JudgedOp& op) { return op.state == JudgedOp::State::guilty; });
+  return nullptr;
+}
+
+/// It had been answered in full: what is refused is a later copy of it. Whether the memory was its owner's again by
+/// then, the capture need not show.
+[[nodiscard]] bool answered_before(const Connection& connection, Side initiator, const JudgedOp& judged) {
+  return !writes(judged.verb) && !connection.of(initiator).reads.waits(judged.op);
 }
 
 /// What was held back about it is certain: the owner itself says that it gives no such access. Not so where no message
@@ -196,16 +213,43 @@ void suspect_registration(const Witness& witness, const trace::Refusal& refusal,
                                    static_cast<double>(refusal.frame.time - call->call.time) / 1e9)});
 }
 
-/// `accused`: of an operation on memory that no message names.
-void suspect_nobody(const Witness& witness, const trace::Refusal& refusal, bool accused, Suspect& suspect) {
-  suspect.message = accused ? fmt::format(
-                                  "The {} refused access to memory that no message in this capture names (frame "
-                                  "{}); whether one is missing that did cannot be told.",
-                                  name(refusal.side), refusal.frame.number)
-                            : fmt::format(
-                                  "The {} refused access to its memory (frame {}); which side is at fault "
-                                  "cannot be told from this capture.",
-                                  name(refusal.side), refusal.frame.number);
+/// Why nobody is to blame for a refused access, as far as it shows.
+[[nodiscard]] std::string undecided_text(const Connection& connection, const trace::Refusal& refusal,
+                                         const JudgedOp* judged) {
+  const Side initiator = other(refusal.side);
+  const std::string_view refuser = name(refusal.side);
+  if (judged != nullptr && judged->state == JudgedOp::State::guilty) {
+    return fmt::format(
+        "The {} refused access to memory that no message in this capture names (frame {}); whether one is missing that "
+        "did cannot be told.",
+        refuser, refusal.frame.number);
+  }
+  if (judged != nullptr && judged->state == JudgedOp::State::inside &&
+      answered_before(connection, initiator, *judged)) {
+    return fmt::format(
+        "The {} refused a repetition (frame {}) of an RDMA Read that it had answered (frame {}); whether its memory "
+        "had "
+        "to be open by then cannot be told.",
+        refuser, refusal.frame.number, judged->frame.number);
+  }
+  if (judged == nullptr && refusal.refused_op != 0 && connection.of(initiator).ops.full()) {
+    return fmt::format(
+        "The {} refused access to its memory (frame {}), and more followed the refused operation (frame {}) than the "
+        "analyzer remembers: which side is at fault is not known.",
+        refuser, refusal.frame.number, refusal.refused_frame.number);
+  }
+  if (refusal.refused == trace::Refusal::Refused::unknown && refusal.kind != trace::Refusal::Kind::terminate) {
+    return fmt::format(
+        "The {} refused access to its memory (frame {}); the packet that it refused is not in the capture.", refuser,
+        refusal.frame.number);
+  }
+  return fmt::format(
+      "The {} refused access to its memory (frame {}); which side is at fault cannot be told from this capture.",
+      refuser, refusal.frame.number);
+}
+
+void suspect_nobody(const Witness& witness, const trace::Refusal& refusal, const JudgedOp* judged, Suspect& suspect) {
+  suspect.message = undecided_text(witness.connection, refusal, judged);
   witness.say(
       RuleId::remote_access_error,
       {.frames = {refusal.refused_frame, refusal.frame}, .at_most = Severity::warning, .what = suspect.message});
@@ -217,7 +261,7 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
   using State = JudgedOp::State;
   Connection& connection = witness.connection;
   const Side initiator = other(refusal.side);
-  JudgedOp* judged = refused_operation(connection.of(initiator), refusal);
+  JudgedOp* judged = refused_operation(connection, refusal);
   Suspect suspect;
   suspect.rule = RuleId::remote_access_error;
   suspect.how = refusal.kind == trace::Refusal::Kind::terminate ? Closed::How::terminate : Closed::How::nak;
@@ -238,14 +282,15 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
     suspect_initiator(witness, refusal, *judged, suspect);
   } else if (judged != nullptr && judged->state == State::misled && judged->finding) {
     suspect_misleading_owner(witness, refusal, *judged, suspect);
-  } else if (judged != nullptr && judged->state == State::inside && connection.trusted()) {
+  } else if (judged != nullptr && judged->state == State::inside && connection.trusted() &&
+             !answered_before(connection, initiator, *judged)) {
     if (judged->offer) {
       suspect_early_end(witness, refusal, *judged, suspect);
     } else {
       suspect_registration(witness, refusal, *judged, suspect);
     }
   } else {
-    suspect_nobody(witness, refusal, guilty, suspect);
+    suspect_nobody(witness, refusal, judged, suspect);
   }
   std::erase(suspect.frames, 0U);
   connection.suspect(std::move(suspect));

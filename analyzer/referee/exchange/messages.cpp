@@ -101,6 +101,7 @@ void count_late_message(const Witness& witness, const trace::Send& event, wire::
   auto kind = MessageSeen::Kind::other;
   if (proc == Proc::done) kind = MessageSeen::Kind::done;
   if (proc == Proc::error) kind = MessageSeen::Kind::error;
+  if (kind == MessageSeen::Kind::done) judge_done_behind_close(witness, event, header.fixed.xid);
   if (kind == MessageSeen::Kind::other) {
     const Reading reading = read_direction(connection, event, header, true, LongForm::not_asked);
     const bool active = event.side == Side::active;

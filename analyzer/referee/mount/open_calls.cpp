@@ -25,10 +25,7 @@ namespace {
   const JudgedOp* its =
       server.ops.newest([&](const JudgedOp& op) { return !writes(op.verb) && op.transaction == call.id; });
   if (its == nullptr) return {};
-  const std::vector<ReadsInFlight::Read>& open = server.reads.open;  // in the order of their numbers
-  const bool waits = std::binary_search(open.begin(), open.end(), ReadsInFlight::Read{its->op, {}},
-                                        [](const auto& a, const auto& b) { return a.op < b.op; });
-  return waits ? its->frame : FrameRef{};
+  return server.reads.waits(its->op) ? its->frame : FrameRef{};
 }
 
 /// The messages of NLM are answered by messages of their own, in the other direction.

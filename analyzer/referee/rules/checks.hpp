@@ -185,6 +185,10 @@ void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame);
 void offers_overdue(const Witness& witness, Side requester, FrameRef now);
 enum class Ending : std::uint8_t { by_requester, otherwise, capture_end };
 void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by, bool orderly);
+/// RDMA_DONE that crossed with the close.
+void judge_done_behind_close(const Witness& witness, const trace::Send& event, std::uint32_t xid);
+/// The capture may lack it: frames of `lossy` are missing behind the close, or nothing of the requester is seen there.
+void doubt_left_offers(const Witness& witness, std::optional<Side> lossy);
 
 // --- offers_at_once.cpp: group H
 /// A Call with the XID of one that has its Reply.

@@ -259,6 +259,7 @@ void credit_call(const Witness& witness, const trace::Send& event, Transaction& 
   } else {
     ledger.over = false;
     connection.settle_episode(event.side);
+    if (ledger.answered && ledger.above_one()) send.credits = RecentSend::Credits::above_one_grant;
   }
   note_full(ledger, event.frame, call.credit, wish, ledger.answered ? ledger.limit() : 1);
 }

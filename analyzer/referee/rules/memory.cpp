@@ -415,6 +415,7 @@ JudgedOp& judge_access(const Witness& witness, const RdmaAccess& access, MemoryM
   judged.handle = access.handle;
   judged.offset = access.offset;
   judged.length = access.length;
+  judged.sends_before = connection.of(access.initiator).sent;
   if (hit.exposure != nullptr) {
     judged.transaction = hit.exposure->owner;
     judged.offer = hit.exposure->access == Access::offer;

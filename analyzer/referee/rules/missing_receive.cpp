@@ -93,15 +93,38 @@ const Row rows::requester_receives_missing{
         "Client: rpcrdma:xprtrdma_post_recvs (how many are active) and xprtrdma_post_recvs_err; adapter counter "
         "out_of_buffer (mlx5) or send_rnr_err (soft-RoCE)."};
 
+namespace {
+
+/// What a Reply lacked: its sender's own Calls take Receives as well, and those that are granted for them.
+[[nodiscard]] Lacked behind_own_calls(Connection& connection, Side sender, const RecentSend& reply) {
+  const Ledger& own = connection.ledger(sender);
+  std::uint64_t later = own.uncertain;
+  for (const RecentSend& send : connection.of(sender).sends) {
+    if (send.call() && send.ordinal > reply.ordinal) ++later;
+  }
+  const auto above = [&](const Ledger::Bound& calls) { return calls.outstanding > calls.limit + later; };
+  if (above(own.answered ? own.widest() : Ledger::Bound{own.outstanding, 1})) return Lacked::reply_behind_calls;
+  return own.outstanding > 1 && own.above_one() ? Lacked::cannot_tell : Lacked::reply;
+}
+
+}  // namespace
+
 Lacked what_lacked(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send) {
   Connection& connection = witness.connection;
   if (!connection.whole()) return Lacked::cannot_tell;
-  if (send.reply()) return send.guessed || send.unanswered != 0 ? Lacked::cannot_tell : Lacked::reply;
+  if (send.reply()) {
+    if (send.guessed || send.unanswered != 0) return Lacked::cannot_tell;
+    return behind_own_calls(connection, other(refusal.side), send);
+  }
   if (!send.call() || !send.credits_known() || send.frame.number >= refusal.frame.number) return Lacked::cannot_tell;
   if (send.in_flight > send.limit) return Lacked::call_above_grant;
   // Receives that the requester's other messages took were granted as well: whether one was left cannot be told.
   const bool granted = connection.ledger(other(refusal.side)).answered;
   return granted && send.in_flight + send.unanswered <= send.limit ? Lacked::call_within_grant : Lacked::cannot_tell;
+}
+
+bool blames_sender(Lacked lacked) noexcept {
+  return lacked == Lacked::call_above_grant || lacked == Lacked::reply_behind_calls;
 }
 
 void blame(Suspect& suspect, Lacked lacked, const trace::Refusal& refusal, const RecentSend& send) {
@@ -134,12 +157,21 @@ void blame(Suspect& suspect, Lacked lacked, const trace::Refusal& refusal, const
       suspect.message = fmt::format("The {} had no Receive for a Reply that it had to expect (frame {}; {}, frame {}).",
                                     name(refuser), send.frame.number, notice, refusal.frame.number);
       return;
+    case Lacked::reply_behind_calls:
+      suspect.rule = RuleId::credit_overrun_fatal;
+      suspect.proven = true;
+      suspect.culprit = other(refuser);
+      suspect.message = fmt::format(
+          "The {} had more Calls of its own outstanding than its peer granted, and had used up its Receives: none was "
+          "left for a Reply (frame {}; {}, frame {}).",
+          name(other(refuser)), send.frame.number, notice, refusal.frame.number);
+      return;
   }
 }
 
 HeldFinding say_lack(const Witness& witness, const Suspect& suspect, Lacked lacked, const trace::Refusal& refusal,
                      const RecentSend& send, Severity at_most) {
-  const bool above = lacked == Lacked::call_above_grant;
+  const bool above = blames_sender(lacked);
   const bool within = lacked == Lacked::call_within_grant;
   // An RNR NAK ends nothing by itself: where it does, credit-overrun-fatal is said then.
   const bool fatal = above && refusal.kind == trace::Refusal::Kind::terminate;
@@ -163,8 +195,8 @@ namespace {
   return refused == Refused::atomic ? "atomic operation" : "";
 }
 
-/// Nobody's, as far as it shows.
-void not_ready(const Witness& witness, const trace::Refusal& refusal, Suspect& suspect) {
+/// Nobody's, as far as it shows. `kept`: what is known of the refused Send.
+void not_ready(const Witness& witness, const trace::Refusal& refusal, bool kept, Suspect& suspect) {
   suspect.rule = RuleId::rnr_nak_seen;
   std::string what;
   if (const std::string_view refused = takes_none(refusal.refused); !refused.empty()) {
@@ -176,10 +208,14 @@ void not_ready(const Witness& witness, const trace::Refusal& refusal, Suspect& s
   } else {
     suspect.message =
         fmt::format("The {} had no Receive posted (RNR NAK, frame {}).", name(refusal.side), refusal.frame.number);
+    // The refused Send is among the newest of its sender that are remembered, or was never seen whole.
+    const bool forgotten = !kept && refusal.refused == trace::Refusal::Refused::send &&
+                           witness.connection.of(other(refusal.side)).sends.full();
     what = fmt::format(
-        "The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that impossible. Who is "
-        "at fault cannot be told from this capture.",
-        name(refusal.side));
+        "The {} had no Receive posted and answered with an RNR NAK; credits are meant to make that impossible. {}",
+        name(refusal.side),
+        forgotten ? "More messages followed the refused one than the analyzer remembers: who is at fault is not known."
+                  : "Who is at fault cannot be told from this capture.");
   }
   witness.say(suspect.rule, {.frames = {refusal.frame, refusal.refused_frame}, .what = std::move(what)});
 }
@@ -202,11 +238,11 @@ void judge_rnr(const Witness& witness, const trace::Refusal& refusal, RecentSend
   if (connection.version2()) {
     v2::judge_missing_receive(witness, refusal, send, suspect);
   } else if (lacked == Lacked::cannot_tell) {
-    not_ready(witness, refusal, suspect);
+    not_ready(witness, refusal, send != nullptr, suspect);
   } else {
     blame(suspect, lacked, refusal, *send);
     const HeldFinding said = say_lack(witness, suspect, lacked, refusal, *send, Severity::warning);
-    if (lacked != Lacked::call_above_grant) suspect.finding = said;
+    if (!blames_sender(lacked)) suspect.finding = said;
   }
   connection.suspect(std::move(suspect));
 }

@@ -14,8 +14,10 @@ enum class Lacked : std::uint8_t {
   cannot_tell,
   call_above_grant,   ///< the requester's fault
   call_within_grant,  ///< the responder's, which has granted it
-  reply               ///< the requester's, which had to expect it
+  reply,              ///< the requester's, which had to expect it
+  reply_behind_calls  ///< the responder's, whose own Calls above their grant have taken Receives
 };
+[[nodiscard]] bool blames_sender(Lacked lacked) noexcept;
 [[nodiscard]] Lacked what_lacked(const Witness& witness, const trace::Refusal& refusal, const RecentSend& send);
 
 /// Whom that blames, in words. Not of what cannot be told.

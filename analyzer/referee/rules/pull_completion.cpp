@@ -102,9 +102,9 @@ const Row rows::pull_completion_missing{
 
 namespace {
 
-void judge_missing(const Witness& witness, Offer& offer, FrameRef now, Severity severity, std::string_view why) {
+HeldFinding judge_missing(const Witness& witness, Offer& offer, FrameRef now, Severity severity, std::string_view why) {
   Connection& connection = witness.connection;
-  if (offer.overdue || !done_is_due(witness, offer)) return;
+  if (offer.overdue || !done_is_due(witness, offer)) return {};
   offer.overdue = true;
   ++connection.facts.pull_completion.missing;
   if (offer.undecidable || !connection.whole()) {
@@ -112,17 +112,17 @@ void judge_missing(const Witness& witness, Offer& offer, FrameRef now, Severity 
     witness.unchecked(RuleId::pull_completion_missing,
                       "frames of this connection are missing, or its XID was used again before RDMA_DONE");
   }
-  witness.say(RuleId::pull_completion_missing,
-              {.frames = {offer.frame, offer.last_read, now},
-               .by = offer.requester,
-               .as = Role::requester,
-               .xid = offer.xid,
-               .at_most = severity,
-               .what = fmt::format(
-                   "The {} did not tell the {} that it was finished with the Read chunk offered in frame {} ({} "
-                   "octets, {}): no RDMA_DONE, {}.",
-                   name(offer.requester), name(other(offer.requester)), offer.frame.number, grouped(offer.length),
-                   offer.reads != 0 ? "read" : "never read", why)});
+  return witness.say(RuleId::pull_completion_missing,
+                     {.frames = {offer.frame, offer.last_read, now},
+                      .by = offer.requester,
+                      .as = Role::requester,
+                      .xid = offer.xid,
+                      .at_most = severity,
+                      .what = fmt::format(
+                          "The {} did not tell the {} that it was finished with the Read chunk offered in frame {} ({} "
+                          "octets, {}): no RDMA_DONE, {}.",
+                          name(offer.requester), name(other(offer.requester)), offer.frame.number,
+                          grouped(offer.length), offer.reads != 0 ? "read" : "never read", why)});
 }
 
 }  // namespace
@@ -182,9 +182,8 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   if (offer.done.number != 0 && event.frame.number > offer.done.number && offer.first_behind_done.number == 0) {
     offer.first_behind_done = event.frame;
   }
-  if (offer.content.number != 0 || offer.segments.empty() || event.octets.size() < wire::rpc_start_octets) return;
-  const wire::Segment& first = offer.segments.front();
-  if (event.handle != first.handle || event.offset != first.offset) return;
+  if (offer.content.number != 0 || !offer.begins || event.octets.size() < wire::rpc_start_octets) return;
+  if (event.handle != offer.begins->handle || event.offset != offer.begins->offset) return;
   offer.content = event.frame;
   const std::uint32_t xid = wire::load_be32(event.octets.data());
   // A Long Call has to have the XID of its header just as well.
@@ -387,7 +386,10 @@ void judge_offer_needed(const Witness& witness, const Offer& offer) {
   if (seen.call != nullptr && seen.call->requester == seen.requester) offer.asked = seen.call->call_ordinal;
   offer.counted_to = seen.event.frame.time;
   offer.form = seen.form();
-  for (const wire::ReadSegment& read : seen.header.reads) offer.segments.push_back(read.target);
+  for (const wire::ReadSegment& read : seen.header.reads) {
+    offer.segments.push_back(read.target);
+    if (!offer.begins && wire::position_zero(read)) offer.begins = read.target;
+  }
   offer.length = seen.length();
   offer.reply_chunk = room_for(seen);
   constexpr std::uint64_t read_segment = 24;  // octets of it in a Read list
@@ -520,18 +522,47 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
       witness.unchecked(RuleId::pull_completion_missing, "a Read of the offered memory has no answer in the capture");
       continue;
     }
+    HeldFinding missing;
     if (capture_end) {
-      judge_missing(witness, offer, now, Severity::note, "until the end of the capture");
+      missing = judge_missing(witness, offer, now, Severity::note, "until the end of the capture");
     } else if (orderly && closed_by == offer.requester && !behind_the_pull(connection, offer)) {
-      judge_missing(witness, offer, now, Severity::note,
-                    "before it closed the connection, as far as the capture shows");
+      missing = judge_missing(witness, offer, now, Severity::note,
+                              "before it closed the connection, as far as the capture shows");
     } else if (orderly && closed_by == offer.requester) {
-      judge_missing(witness, offer, now, Severity::error, "and then it closed the connection in good order");
+      missing = judge_missing(witness, offer, now, Severity::error, "and then it closed the connection in good order");
     } else {
-      judge_missing(witness, offer, now, Severity::warning, "until the connection ended");
+      missing = judge_missing(witness, offer, now, Severity::warning, "until the connection ended");
+    }
+    if (missing && may_cross_with_close(connection)) {
+      connection.left_offers.push_back({offer.requester, offer.xid, std::move(missing)});
     }
   }
   connection.offers.clear();
+}
+
+void judge_done_behind_close(const Witness& witness, const trace::Send& event, std::uint32_t xid) {
+  Connection& connection = witness.connection;
+  if (!crosses_with_close(connection, event.frame)) return;
+  const auto offer = std::find_if(connection.left_offers.begin(), connection.left_offers.end(),
+                                  [&](const LeftOffer& o) { return o.requester == event.side && o.xid == xid; });
+  if (offer == connection.left_offers.end()) return;
+  witness.context.book.withdraw(offer->missing);
+  connection.left_offers.erase(offer);
+  --connection.facts.pull_completion.missing;
+  ++connection.facts.pull_completion.completed;
+}
+
+void doubt_left_offers(const Witness& witness, std::optional<Side> lossy) {
+  Connection& connection = witness.connection;
+  for (const LeftOffer& offer : connection.left_offers) {
+    const Closed& closed = *connection.facts.closed;
+    if (closed.by == party(offer.requester)) continue;
+    const bool heard = connection.of(offer.requester).last_event.number > closed.frame.number;
+    if (lossy ? offer.requester != *lossy : heard) continue;
+    witness.context.book.at(offer.missing).severity = Severity::note;
+    witness.unchecked(RuleId::pull_completion_missing,
+                      "RDMA_DONE may have crossed with the close, and not be in the capture");
+  }
 }
 
 }  // namespace rpcrdma::referee

@@ -144,6 +144,13 @@ struct LeftOpen {
   bool by_client = false;  ///< it closed the connection
 };
 
+/// An offer without RDMA_DONE when the connection was closed, and what was said of it: the same.
+struct LeftOffer {
+  Side requester = Side::active;
+  std::uint32_t xid = 0;
+  HeldFinding missing;
+};
+
 struct Mount;
 
 struct Connection {
@@ -169,6 +176,7 @@ struct Connection {
   static constexpr std::size_t most_about_answers = 256;
   std::vector<AboutAnswer> about_answers;  ///< may still be withdrawn
   LeftOpen left_open;
+  std::vector<LeftOffer> left_offers;
   /// What was concluded from the order in the file, and nothing else.
   struct ByFileOrder {
     HeldFinding finding;

@@ -85,6 +85,8 @@ struct Ledger {
   /// The one of those that may be in force that leaves the requester the most room. Who has not taken a Reply yet is
   /// not bound by its grant, but has the Call open that it answers.
   [[nodiscard]] Bound widest() const noexcept;
+  /// By one of them at least it would be above its limit.
+  [[nodiscard]] bool above_one() const noexcept;
 };
 
 inline void Ledger::end(std::uint64_t calls) noexcept {
@@ -98,6 +100,14 @@ inline std::uint32_t Ledger::limit() const noexcept {
   std::uint32_t best = 1;  // RFC 8166 section 3.3.3: one until the first Reply
   for (const Grant& grant : grants) best = std::max(best, grant.value());
   return best;
+}
+
+inline bool Ledger::above_one() const noexcept {
+  bool above = outstanding > (grants.empty() ? 1 : grants.back().value());
+  for (std::size_t i = 1; i < grants.size(); ++i) {
+    above = above || outstanding + (ended - grants[i].ended) > grants[i - 1].value();
+  }
+  return above;
 }
 
 inline Ledger::Bound Ledger::widest() const noexcept {

@@ -314,13 +314,17 @@ void end_wait(Connection& connection, Side requester, std::uint32_t xid, FrameRe
 
 bool may_cross_with_close(const Connection& connection) noexcept {
   const auto& closed = connection.facts.closed;
-  return closed && closed->how == Closed::How::disconnect && connection.facts.transport != trace::Transport::iwarp;
+  return closed && closed->how == Closed::How::disconnect;
+}
+
+bool crosses_with_close(const Connection& connection, FrameRef message) noexcept {
+  constexpr TimeNs on_its_way = 1'000'000'000;
+  return may_cross_with_close(connection) &&
+         trace::elapsed(connection.facts.closed->frame.time, message.time) <= on_its_way;
 }
 
 bool end_wait_behind_close(Connection& connection, Side requester, std::uint32_t xid, FrameRef reply) {
-  constexpr TimeNs on_its_way = 1'000'000'000;
-  if (!may_cross_with_close(connection)) return false;
-  if (trace::elapsed(connection.facts.closed->frame.time, reply.time) > on_its_way) return false;
+  if (!crosses_with_close(connection, reply)) return false;
   if (connection.mount == nullptr) return true;
   const auto answered = std::erase_if(connection.mount->lost_calls, [&](const OpenCall& call) {
     return call.xid == xid && call.requester == requester && call.connection == connection.id();

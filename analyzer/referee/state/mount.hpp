@@ -305,10 +305,13 @@ void keep_unheard(const Connection& connection);
 /// copy is not in the capture.
 void end_wait(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
 /// A Reply that stands behind the DREQ of its own connection. The two have no order on the wire: they crossed, or
-/// stand in the file the other way round. False: it came too late for that, and ends no wait.
+/// stand in the file the other way round. So do the Reply of one side and the FIN of the other, which closes one
+/// direction. False: it came too late for that, and ends no wait.
 bool end_wait_behind_close(Connection& connection, trace::Side requester, std::uint32_t xid, FrameRef reply);
-/// It was closed in such a way that an answer may do so.
+/// It was closed in such a way that an answer may do so, and RDMA_DONE.
 [[nodiscard]] bool may_cross_with_close(const Connection& connection) noexcept;
+/// This one does.
+[[nodiscard]] bool crosses_with_close(const Connection& connection, FrameRef message) noexcept;
 /// A Call of a client whose answer stands in front of it: how long it waited is not known.
 void count_unseen_wait(Connection& connection, const Transaction& call);
 /// What came as the answer to the Call was none: how long it was waited for is nobody's longest wait.

@@ -22,6 +22,7 @@ struct Offer {
   FrameRef call;            ///< with its XID; number 0: none was seen
   std::uint64_t asked = 0;  ///< ordinal of that Call: what its sender sent before ends another offer
   std::vector<wire::Segment> segments;
+  std::optional<wire::Segment> begins;  ///< the first one at Position 0, wherever it stands in the list
   std::uint64_t length = 0;
   enum class Form : std::uint8_t {
     proper,  ///< RDMA_NOMSG, all at Position 0

@@ -2,6 +2,7 @@
 // RDMA operations of one side: how they were judged, which Reads wait, which handles are invalid.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -30,6 +31,7 @@ struct JudgedOp {
   std::uint64_t length = 0;
   TransactionId transaction;
   bool offer = false;
+  std::uint64_t sends_before = 0;  ///< Sends of the same side in front of it
 };
 
 /// READ Requests of one side that wait for their answer, and when there were too many of them.
@@ -46,9 +48,14 @@ struct ReadsInFlight {
     std::uint64_t last = 0;
     std::uint64_t open = 0;
   };
-  std::vector<Read> open;
+  std::vector<Read> open;  ///< in the order of their numbers
   std::vector<Excess> excess;
 
+  /// It is not answered in full.
+  [[nodiscard]] bool waits(std::uint64_t op) const noexcept {
+    const auto at = std::lower_bound(open.begin(), open.end(), op, [](const Read& r, auto o) { return r.op < o; });
+    return at != open.end() && at->op == op;
+  }
   void clear() noexcept {
     open.clear();
     excess.clear();

@@ -36,6 +36,8 @@ class Recent {
   /// Each, in no order.
   [[nodiscard]] auto begin() const noexcept { return items_.begin(); }
   [[nodiscard]] auto end() const noexcept { return items_.end(); }
+  [[nodiscard]] auto begin() noexcept { return items_.begin(); }
+  [[nodiscard]] auto end() noexcept { return items_.end(); }
 
  private:
   template <class Items, class Predicate>

@@ -70,8 +70,9 @@ struct RecentSend {
   /// Whether in_flight and limit say what the receiver had to be ready for.
   enum class Credits : std::uint8_t {
     known,
-    uncertain,         ///< how many were outstanding, or allowed, when it was sent
-    above_own_request  ///< that more than the sender asked for must be received is open
+    uncertain,          ///< how many were outstanding, or allowed, when it was sent
+    above_own_request,  ///< that more than the sender asked for must be received is open
+    above_one_grant     ///< so is that none of the grants which it may have known was lower
   } credits = Credits::known;
   [[nodiscard]] bool credits_known() const noexcept { return credits == Credits::known; }
   std::uint64_t unanswered = 0;  ///< Ledger::unanswered of its sender when it was sent
@@ -125,9 +126,10 @@ struct SideState {
   unsigned untold = 0;                      ///< of its messages wait until it can be told what they are
   std::uint64_t acknowledged = 0;    ///< ordinal of the newest Send that the other side is proven to have received
   FrameRef acknowledged_in;          ///< what proves it
+  std::uint64_t taken = 0;           ///< what it was when the other side last sent something
   std::uint64_t judged_partial = 0;  ///< ordinal of a Send that was refused, and judged, before it was complete
-  Recent<RecentSend, 64> sends;
-  Recent<JudgedOp, 128> ops;
+  Recent<RecentSend, 128> sends;     ///< Linux has so many slots
+  Recent<JudgedOp, 256> ops;
   bool unknown_ops = false;  ///< at least one of them was accused of using an unknown handle
   ReadsInFlight reads;
   InvalidatedHandles invalidated;  ///< of the memory this side owns

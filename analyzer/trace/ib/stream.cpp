@@ -176,6 +176,8 @@ void Stream::response(const Arrival& a) {
   const Sequence at = unwrap(expected_, h.psn);
 
   if (refused) {
+    // Of a packet in front of the first one: that was of an earlier use of the queue pair.
+    if (start_known_ && at < first_seen_) return;
     acknowledge(at, a.ref);
     refusal(a, at);
     return;

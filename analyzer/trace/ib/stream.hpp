@@ -33,7 +33,9 @@ class Stream {
 
   /// The PSN of the first request, when it is known before the first packet.
   void start_at(std::uint32_t psn) noexcept {
-    if (!synchronised_) synchronise(psn);
+    if (synchronised_) return;
+    synchronise(psn);
+    start_known_ = true;
   }
   /// The connection was opened in the capture. Where that does not tell the PSN of the first request, acknowledgements
   /// tell how many there were: they count messages from its opening on.
@@ -128,6 +130,7 @@ class Stream {
   Sequence expected_ = sequence_origin;      ///< PSN of the next request in order
   Sequence acknowledged_ = sequence_origin;  ///< all before this is acknowledged
   bool synchronised_ = false;
+  bool start_known_ = false;  ///< the handshake says it
   bool requests_seen_ = false;
   bool lost_read_ = false;            ///< what was lost last is a READ Request whose responses come now
   std::optional<Sent> open_read_;     ///< newest READ whose span is not known, for want of the path MTU

@@ -138,7 +138,7 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   if ((segment.flags & TcpSegment::ack) != 0) acknowledge(peer, segment);
   if (ends || (segment.wire_length > 0 && !sent_before)) tell_acknowledged(h);
   if ((segment.flags & TcpSegment::rst) != 0) {
-    if (may_reset(h, segment)) reset(h, segment.ref);
+    take_reset(h, segment);
     return;
   }
   if (segment.window != 0) {
@@ -149,7 +149,8 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   const std::uint32_t sequence = segment.sequence + ((segment.flags & TcpSegment::syn) != 0 ? 1U : 0U);
   if (segment.wire_length > 0 && !over_) payload(h, segment, sequence);
   if (segment.wire_length == 0) without_data(h, peer, segment);
-  if ((segment.flags & TcpSegment::fin) != 0 && !h.fin) {
+  if ((segment.flags & TcpSegment::fin) != 0 && !h.fin && may_finish(h, sequence + segment.wire_length)) {
+    reset_in_doubt();
     if (!h.order.started()) start_before_fin(h, sequence + segment.wire_length);
     h.fin = h.order.unwrap(sequence + segment.wire_length);
     h.fin_frame = segment.ref;
@@ -198,6 +199,8 @@ void Connection::acknowledge(Half& sender, const TcpSegment& segment) {
   const Position at = sender.order.unwrap(segment.acknowledgement);
   if (at <= sender.origin) acknowledge_unseen(sender, segment);
   if (at <= sender.acknowledged || distance(sender.order.next(), at) > far_away) return;
+  const bool lives_on = doubtful_reset_ && doubtful_reset_->direction == 1 - sender.direction;
+  if (lives_on && at > doubtful_reset_->answered_to) doubtful_reset_.reset();  // it acknowledges what came behind that
   sender.acknowledged = at;
   Half& peer = half(1 - sender.direction);
   // It has asked, and says nothing more before it has its answer.

@@ -213,6 +213,10 @@ class Connection {
   bool make_way(Half& h, FrameRef now);
   void limit(Half& h, FrameRef frame);
   [[nodiscard]] static bool may_reset(const Half& h, const TcpSegment& segment) noexcept;
+  [[nodiscard]] static bool surely_resets(const Half& h, const TcpSegment& segment) noexcept;
+  [[nodiscard]] static bool may_finish(const Half& h, std::uint32_t fin) noexcept;
+  void take_reset(Half& h, const TcpSegment& segment);
+  void reset_in_doubt();
   void reset(Half& h, FrameRef frame);
   bool repeat(Half& h, Position start, FrameRef again);
   void note_missing(Half& h, Position from, std::uint64_t count);
@@ -258,6 +262,14 @@ class Connection {
   TcpOpening opening_;
   Status status_ = Status::pending;
   bool over_ = false;
+  /// An RST whose number is not the one that its receiver expects, as far as the capture shows. It passes over such a
+  /// one (RFC 5961 section 3.2), unless that is what it expects.
+  struct DoubtfulReset {
+    int direction = 0;
+    FrameRef frame;
+    Position answered_to = 0;  ///< so far its sender's peer had sent by then
+  };
+  std::optional<DoubtfulReset> doubtful_reset_;
   bool rejected_ = false;
   bool liveness_told_ = false;
   bool service_ = false;

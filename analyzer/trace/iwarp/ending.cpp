@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How a TCP connection ends: FIN, RST, new use of its ports, end of the capture; and what is known of both sides then.
 #include <algorithm>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 #include "trace/iwarp/connection.hpp"
 
@@ -22,6 +24,40 @@ bool Connection::may_reset(const Half& h, const TcpSegment& segment) noexcept {
     return off <= window_ahead && off >= -window_behind;
   };
   return near(h.end_seen()) || near(h.acknowledged);
+}
+
+/// It is the number that its receiver expects, as far as that is known: behind what was acknowledged, and not beyond
+/// what was seen.
+bool Connection::surely_resets(const Half& h, const TcpSegment& segment) noexcept {
+  if (!h.order.started()) return true;
+  const Position at = h.order.unwrap(segment.sequence);
+  return at >= h.acknowledged && at <= std::max(h.end_seen(), h.fin ? *h.fin + 1 : 0);
+}
+
+/// Nothing stands behind a FIN: one in front of what this side has sent is none of this connection's.
+bool Connection::may_finish(const Half& h, std::uint32_t fin) noexcept {
+  if (!h.order.started()) return true;
+  const Position end = h.order.unwrap(fin);
+  return end >= h.end_seen() && end + 1 >= h.acknowledged;
+}
+
+void Connection::take_reset(Half& h, const TcpSegment& segment) {
+  if (!may_reset(h, segment)) return;
+  reset_in_doubt();
+  if (surely_resets(h, segment)) {
+    reset(h, segment.ref);
+  } else if (!over_) {
+    const Half& peer = half(1 - h.direction);
+    doubtful_reset_ = DoubtfulReset{h.direction, segment.ref,
+                                    peer.order.started() ? peer.end_seen() : std::numeric_limits<Position>::max()};
+  }
+}
+
+/// Nothing has shown that its sender went on: it was the end.
+void Connection::reset_in_doubt() {
+  if (!doubtful_reset_) return;
+  const DoubtfulReset doubtful = *std::exchange(doubtful_reset_, std::nullopt);
+  reset(half(doubtful.direction), doubtful.frame);
 }
 
 void Connection::reset(Half& h, FrameRef frame) {
@@ -45,6 +81,7 @@ void Connection::reset(Half& h, FrameRef frame) {
 void Connection::finish(FrameRef last) {
   ProvenOrder::release_all(*this, {});
   if (status_ == Status::given_up) return;
+  reset_in_doubt();
   for (Half& each : halves_) tell_acknowledged(each);
   for (Half& each : halves_) close_holes(each, last, true);
   advance(last, true);

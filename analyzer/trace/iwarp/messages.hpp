@@ -97,7 +97,7 @@ class Messages {
     bool gap_since_send = false;  // something is missing behind its newest FPDU of a Send
     Send send;
     std::vector<std::uint8_t> octets;
-    Latest<SentSend, 16> sent;
+    Latest<SentSend, 128> sent;
     std::deque<Unacknowledged> unacknowledged;
     Position acknowledged = 0;  // by the other side
     // tagged
@@ -132,10 +132,9 @@ class Messages {
   void on_read_response(Side side, const Fpdu& fpdu);
   void on_terminate(Side side, const Fpdu& fpdu);
   void name_refused(Refusal& refusal, const wire::Terminate& terminate) const;
-  void guess_refused(Refusal& refusal) const;
-  bool name_send(Refusal& refusal, std::optional<std::uint32_t> msn) const;
-  bool name_write(Refusal& refusal, const wire::DdpHeader* header) const;
-  bool name_read(Refusal& refusal, const wire::Terminate* terminate) const;
+  void name_send(Refusal& refusal, std::uint32_t msn) const;
+  void name_write(Refusal& refusal, const wire::DdpHeader& header) const;
+  void name_read(Refusal& refusal, const wire::Terminate& terminate) const;
   void remember_stag(Half& half, std::uint32_t stag);
 
   EventSink& sink_;

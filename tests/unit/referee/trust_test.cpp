@@ -242,5 +242,74 @@ TEST(LastWords, ThatWereCutMayBeACallThatWaits) {
   }
 }
 
+constexpr trace::TimeNs a_minute = 61'000'000'000;
+
+// A Call that the capture lacks: what is answered meanwhile proves nothing of it, but that it would take very long.
+TEST(UnseenCall, MayBeSlowerThanAllOthers) {
+  for (const Doubted doubted : doubts) {
+    for (const bool much_later : {false, true}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(doubted) << (much_later ? ", much later" : ""));
+      Story s;
+      begin(s, doubted);
+      s.reply(slow, to_write(buffer));
+      if (much_later) s.wait(a_minute);
+      s.write(Side::passive, buffer + 1, 0x10000, 3000).reply(slow + 1, to_write(buffer + 1));
+      exchanges(s, 3, 9000);
+      s.close(Side::active);
+      const Report report = s.end();
+      for (const RuleId rule : {RuleId::rdma_unknown_handle, RuleId::reply_without_call}) {
+        EXPECT_EQ(found(report, rule).size(), much_later ? 1U : 0U);
+        EXPECT_TRUE(unchecked(report, rule) || much_later);
+      }
+    }
+  }
+}
+
+TEST(CallSentAgain, KeepsItsMemoryUntilItsLastAnswer) {
+  for (const std::uint32_t sent : {1U, 2U}) {
+    Story s;
+    s.connect().call(1).reply(1).call(slow, to_write(buffer));
+    if (sent > 1) s.call(slow, to_write(buffer + 1));
+    s.write(Side::passive, buffer, 0x10000, 3000).reply(slow, to_write(buffer));
+    exchanges(s, many);
+    s.write(Side::passive, buffer + 1, 0x10000, 3000).reply(slow, to_write(buffer + 1));
+    exchanges(s, 3, 9000);
+    s.close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(above_note(report), sent > 1 ? 0U : 2U) << "its answer comes to nothing that is known";
+  }
+}
+
+TEST(CallSentAgain, IsForgottenBehindEnoughOfItsKind) {
+  Story s;
+  s.connect();
+  for (std::uint32_t xid = 1; xid <= many; ++xid) s.call(xid).call(xid).reply(xid);
+  s.reply(1).reply(many);
+  exchanges(s, 3, 9000);
+  s.close(Side::active);
+  EXPECT_EQ(found(s.end(), RuleId::reply_without_call).size(), 1U);
+}
+
+// Long behind the doubt that the cut itself is.
+TEST(CutLists, ExcuseTheUseOfAnyMemoryWhileTheirCallIsOpen) {
+  for (const bool answered : {false, true}) {
+    Story s;
+    Octets cut = header(slow, 32, 0, to_write(buffer));
+    const Octets rpc = rpc_call(slow);
+    cut.insert(cut.end(), rpc.begin(), rpc.end());
+    s.connect().cut(Side::active, cut, 36).call(slow + 1).reply(slow + 1);
+    if (answered) s.reply(slow);
+    exchanges(s, many);
+    s.wait(a_minute);
+    s.write(Side::passive, buffer, 0x10000, 3000);
+    if (!answered) s.reply(slow, to_write(buffer));
+    exchanges(s, 3, 9000);
+    s.close(Side::active);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::rdma_unknown_handle).size(), answered ? 1U : 0U);
+    EXPECT_TRUE(unchecked(report, RuleId::rdma_unknown_handle) || answered);
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee::story

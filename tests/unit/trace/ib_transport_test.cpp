@@ -507,6 +507,14 @@ TEST_F(IbFlow, RefusedWrite) {
   EXPECT_EQ(p.sink.news().back(), "1A #6 refuses access: write 1 of #5 length 0");
 }
 
+/// A NAK of an earlier use of the queue pair names a PSN in front of the first one, which the REQ has.
+TEST_F(IbFlow, WhatWasNeverSentIsNotRefused) {
+  p.reply(s0);
+  p.client_acks(s0 - 1'000, 0x62);
+  p.client_acks(s0);
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #4 send 1 length 48 to #4", "1A #6 acknowledges 1"}));
+}
+
 TEST_F(IbFlow, RefusedRead) {
   p.server_reads(s0, 3 * mtu);
   p.client_acks(s0 + 2, 0x62);

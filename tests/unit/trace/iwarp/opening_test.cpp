@@ -163,19 +163,37 @@ TEST(IwarpEnd, Reset) {
   EXPECT_EQ(got.count("Disconnect"), 1U);
 }
 
-// Its receiver passes over one that is far from what it expects, and goes on.
-TEST(IwarpEnd, AResetFarFromTheWindowIsNone) {
-  for (const std::uint32_t off : {0U, 1U << 20U, 0x3000'0000U, 0x9000'0000U}) {
-    auto segments = segments_of(full_story({}));
-    Segment reset = segments[9];
-    reset.octets.clear();
-    reset.wire_length = 0;
-    reset.flags = 0x04;
-    reset.sequence += off;
-    segments.insert(segments.begin() + 10, reset);
-    const Recorder got = run(segments);
-    EXPECT_EQ(got.text().find(" reset") != std::string::npos, off <= 1U << 20U) << off;
+// Its receiver passes over one that is not what it expects, and goes on. Where nothing shows that, it may be what it
+// expects, unless it is far away.
+TEST(IwarpEnd, AResetBesideWhatIsExpected) {
+  for (const bool goes_on : {true, false}) {
+    for (const std::uint32_t off : {0U, 1U, 1U << 20U, 0x3000'0000U, 0x9000'0000U}) {
+      auto segments = segments_of(full_story({}));
+      Segment reset = segments[9];
+      reset.octets.clear();
+      reset.wire_length = 0;
+      reset.flags = 0x04;
+      reset.sequence += off + segments[9].wire_length;
+      segments.insert(segments.begin() + 10, reset);
+      if (!goes_on) segments.resize(11);
+      const Recorder got = run(segments);
+      const bool ends = off == 0 || (!goes_on && off <= 1U << 20U);
+      EXPECT_EQ(got.text().find(" reset") != std::string::npos, ends) << off << goes_on;
+    }
   }
+}
+
+// Nothing comes behind a FIN: one in front of what its side has sent is of an earlier use of the ports.
+TEST(IwarpEnd, AFinInFrontOfWhatWasSentIsNone) {
+  const auto whole = segments_of(full_story({}));
+  auto segments = whole;
+  Segment fin = segments[9];
+  fin.octets.clear();
+  fin.wire_length = 0;
+  fin.flags = 0x11;
+  fin.sequence -= 300;
+  segments.insert(segments.begin() + 10, fin);
+  EXPECT_EQ(run(segments).text(), run(whole).text());
 }
 
 // The numbers of the next one begin in the midst of those of the last.
