@@ -74,7 +74,10 @@ class Front {
   [[nodiscard]] trace::FrameRef last() const noexcept { return opener_.last(); }
 
   void tell_sighted(referee::Presence& presence) const {
-    for (const auto& [address, frame] : opener_.sightings().newest()) presence.note(address.text(), frame);
+    for (const auto& [address, frame] : opener_.sightings().newest()) {
+      presence.note(address.text(), frame, referee::Presence::Noted::all);
+    }
+    presence.note_others(opener_.sightings().of_others());
   }
   [[nodiscard]] trace::Statistics finish() {
     opener_.finish();

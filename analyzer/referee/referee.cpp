@@ -42,7 +42,7 @@ struct Referee::Impl {
                                             : ConnectionTable::Room{most_connections, RegionRoom::most}};
   Finished finished;
   Peers peers;
-  Mounts mounts{book, options.share};
+  Mounts mounts{book, options};
   trace::Moment now;  ///< at the end
   MessageQueue queue{take_message, judge_read};
   std::uint64_t rdma_messages = 0;
@@ -295,11 +295,16 @@ void Referee::on(const trace::RequestReceipt& event) {
 }
 
 void Referee::on(const trace::RequestUndelivered& event) {
-  if (Connection* connection = impl_->connections.find(event.connection))
-    impl_->mounts.unreachable(*connection, event.frame);
+  if (Connection* connection = impl_->connections.find(event.connection)) impl_->mounts.unreachable(*connection, event);
 }
 
-void Referee::on(const trace::Sighted& event) { impl_->mounts.sees(event.address, event.frame); }
+void Referee::on(const trace::Sighted& event) {
+  if (event.address.empty()) {
+    impl_->mounts.sees_others(event.frame);
+  } else {
+    impl_->mounts.sees(event.address, event.frame, Presence::Noted::all);
+  }
+}
 
 void Referee::on(const trace::ConnectReady& event) {
   Connection* connection = impl_->connections.find(event.connection);
@@ -488,7 +493,7 @@ void Referee::on(const trace::Liveness& event) {
   if (connection == nullptr) return;
   connection->keep(event);
   const trace::Endpoint& end = event.side == Side::active ? connection->facts.client : connection->facts.server;
-  impl_->mounts.sees(end.address, event.heard);
+  impl_->mounts.sees(end.address, event.heard, Presence::Noted::some);
 }
 
 void Referee::on(const trace::Quality& event) {
@@ -545,7 +550,7 @@ AcrossMounts Referee::finish_connections(FrameRef last) {
 Share Referee::finish_share(FrameRef last, FrameRef first, const AcrossMounts& across) {
   Impl& impl = *impl_;
   Share share;
-  impl.mounts.leave_out_strangers(impl.options.service_ports, across.services);
+  impl.mounts.leave_out_strangers(across.services);
   if (impl.mounts.any_attempt()) impl.any_rpcrdma = true;
   share.mounts = impl.mounts.finish({impl.context}, first, last, across, impl.now);
   share.mounts_known = impl.mounts.known();

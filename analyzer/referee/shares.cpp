@@ -249,7 +249,7 @@ Report put_together(std::vector<Share> shares) {
   report.judged = report.judged || std::any_of(report.mounts.begin(), report.mounts.end(), [](const MountFacts& mount) {
                     return mount.state == MountFacts::State::never_up;
                   });
-  report.verdict = verdict_of(report.mounts, breaches, beyond.mounts);
+  report.verdict = verdict_of(report.mounts, breaches, beyond.mounts, beyond.connections);
   return report;
 }
 

@@ -37,13 +37,6 @@ std::string counted(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
 }
 
-std::string duration(double microseconds) {
-  if (!std::isfinite(microseconds)) return "unknown";
-  if (microseconds < 999.5) return fmt::format("{:.0f} us", microseconds);
-  if (microseconds < 999'500) return fmt::format("{:.3g} ms", microseconds / 1e3);
-  return fmt::format("{:.2f} s", microseconds / 1e6);
-}
-
 std::string waited(const referee::Waiting& waiting) {
   const auto nanoseconds = static_cast<double>(waiting.until.time) - static_cast<double>(waiting.oldest.time);
   return duration(std::max(nanoseconds, 0.0) / 1e3);

@@ -25,8 +25,7 @@ using referee::grouped;
 /// "1 frame", "2 frames", "1,024 octets"
 [[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);
 
-/// "412 us", "1.23 ms", "2.10 s"
-[[nodiscard]] std::string duration(double microseconds);
+using referee::duration;
 
 /// How long the oldest of them waited: "2.10 s"
 [[nodiscard]] std::string waited(const referee::Waiting& waiting);

@@ -108,9 +108,17 @@ struct ConnectReject : EventBase {
 /// answer.
 struct RequestReceipt : EventBase {};
 
+/// Who says that something reaches nobody.
+enum class ReportBy : std::uint8_t {
+  server,
+  another  ///< a router, a firewall
+};
+
 /// ICMP about the REQ (RoCEv2): nobody there takes it. Who says so need not be the server. Only the first one, and only
 /// in front of the answer; the REQ may be repeated, and answered after all.
-struct RequestUndelivered : EventBase {};
+struct RequestUndelivered : EventBase {
+  ReportBy by = ReportBy::server;
+};
 
 /// RTU, or the first data of the active side in front of which none stands; the RTU may come behind it all the same.
 struct ConnectReady : EventBase {
@@ -285,6 +293,7 @@ struct TcpAttempt : EventBase {
                   ///< are
     withdrawn,    ///< the client ends TCP, which is up, by FIN or RST, and has sent no octet: it looked who is there
   } step = Step::request;
+  ReportBy by = ReportBy::server;  ///< of `unreachable`
   Endpoint client;
   Endpoint server;
   FrameRef request;  ///< first SYN of this attempt; number 0: not in the capture (then only `accepted` is told)
@@ -336,7 +345,7 @@ struct NfsOverTcp : EventBase {  // frame: the first of them
 };
 
 /// Somebody is there: newest frame over IP that is not RoCE. Told once an address, from finish(), before what is told
-/// of it. connection is 0.
+/// of it. connection is 0. Without an address: of more addresses than are told one by one, the newest.
 struct Sighted : EventBase {
   std::string address;
 };

@@ -108,6 +108,11 @@ struct Undelivered {
     segment,  ///< of TCP
     request   ///< a REQ over RoCEv2
   } what = What::segment;
+  /// Who reports it.
+  enum class By : std::uint8_t {
+    destination,
+    another  ///< a router, a firewall
+  } by = By::destination;
   // Of a segment
   std::uint16_t source_port = 0;
   std::uint16_t destination_port = 0;

@@ -15,7 +15,7 @@ namespace rpcrdma::trace {
 /// Networks that use the same addresses are not told apart: what was seen is a reason for doubt, and no proof.
 class Sightings {
  public:
-  /// Frames of those that come later are not noted.
+  /// Of those that come later it is noted only that there are some.
   static constexpr std::size_t most = 4096;
 
   /// Asked for each frame over IP that is not RoCE.
@@ -25,10 +25,12 @@ class Sightings {
     if (slot.newest == nullptr || slot.words != words) [[unlikely]] {
       slot = {words, look_up(sender)};
     }
-    if (slot.newest != nullptr) *slot.newest = frame;
+    (slot.newest != nullptr ? *slot.newest : of_others_) = frame;
   }
   /// By address, with network 0.
   [[nodiscard]] const std::map<Address, FrameRef>& newest() const noexcept { return newest_; }
+  /// Of addresses that are not noted, whose they are is not known; number 0: there are none.
+  [[nodiscard]] FrameRef of_others() const noexcept { return of_others_; }
 
  private:
   using Words = std::array<std::uint64_t, 2>;
@@ -47,6 +49,7 @@ class Sightings {
 
   std::array<Slot, 64> cache_{};
   std::map<Address, FrameRef> newest_;
+  FrameRef of_others_;
 };
 
 }  // namespace rpcrdma::trace

@@ -51,6 +51,11 @@ struct Trace::Impl {
       sighted.address = address.text();
       sink.on(sighted);
     }
+    if (opener.sightings().of_others().number != 0) {
+      Sighted others;
+      others.frame = opener.sightings().of_others();
+      sink.on(others);
+    }
     transports.finish_infiniband(opener.last());
     if (taps != nullptr) taps->finish();
     transports.finish_iwarp(opener.last());

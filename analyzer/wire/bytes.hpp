@@ -53,6 +53,13 @@ constexpr void store_be32(std::uint8_t* p, std::uint32_t value) noexcept {
   return (static_cast<std::uint64_t>(load_be32(p)) << 32U) | load_be32(p + 4);
 }
 
+/// FNV-1a: tells names apart of which only that matters.
+[[nodiscard]] constexpr std::uint64_t hash_of(Bytes octets) noexcept {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const std::uint8_t octet : octets) hash = (hash ^ octet) * 0x100000001B3;
+  return hash;
+}
+
 /// A read position in a message of which only a prefix may have been captured.
 /// `octets` is what the capture holds, `wire_length` how long the message was: running past `octets` but not past
 /// `wire_length` is Fault::truncated, running past `wire_length` is Fault::invalid.

@@ -86,6 +86,8 @@ bool find_arguments(const Walker& walker, CallStep& step, bool callback) {
     case operation::offload_cancel:
     case operation::offload_status:
       return find_state(w, step);
+    case operation::putfh:
+      return find<FileNamed>(w, "", step, [&w](FileNamed& named) { return w.name(named.file); });
     case operation::sequence:
     case operation::destroy_session:
       return find_session(w, step);
@@ -95,16 +97,14 @@ bool find_arguments(const Walker& walker, CallStep& step, bool callback) {
       return find<BoundConnection>(w, "", step, [&w](BoundConnection& bound) {
         return w.identifier(bound.session.octets) && w.word(bound.direction);
       });
+    case operation::exchange_id:
     case operation::setclientid:
-      return find<ClientBegun>(w, "", step, [&w](ClientBegun& client) {
-        std::uint32_t high = 0;
-        std::uint32_t low = 0;
-        if (!w.word(high) || !w.word(low)) return false;
-        client.verifier = std::uint64_t{high} << 32U | low;
-        return true;
-      });
+      return find<ClientBegun>(w, "", step,
+                               [&w](ClientBegun& client) { return w.hyper(client.verifier) && w.name(client.owner); });
     case operation::create_session:
-      return find<SessionWanted>(w, "dw", step, [&w](SessionWanted& wanted) { return w.word(wanted.flags); });
+      return find<SessionWanted>(w, "", step, [&w](SessionWanted& wanted) {
+        return w.hyper(wanted.client) && w.shape("w") && w.word(wanted.flags);
+      });
     default:
       return true;
   }

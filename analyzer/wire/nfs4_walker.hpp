@@ -91,6 +91,18 @@ class Walker {
     }
     return taken.has_value();
   }
+  /// Counted octets, without their pad: a hash of them.
+  bool name(std::uint64_t& hash) {
+    std::uint32_t length = 0;
+    if (!word(length)) return false;
+    const auto taken = cursor_.take(length, "item");
+    if (!taken) {
+      error_ = taken.error();
+      return false;
+    }
+    hash = hash_of(*taken);
+    return true;
+  }
   bool skip(std::size_t octets) noexcept {
     const auto taken = cursor_.take(octets, "item");
     if (!taken) error_ = taken.error();

@@ -80,6 +80,9 @@ bool find_result_of(Walker& w, ReplyStep& step) {
     case operation::create_session:
       return find_result<CreatedSession>(
           step, [&w](CreatedSession& r) { return w.identifier(r.session.octets) && w.shape("w") && w.word(r.flags); });
+    case operation::exchange_id:
+      return find_result<ClientNamed>(
+          step, [&w](ClientNamed& r) { return w.hyper(r.client) && w.shape("w") && w.word(r.flags); });
     case operation::bind_conn_to_session:
       return find_result<BoundConnection>(
           step, [&w](BoundConnection& r) { return w.identifier(r.session.octets) && w.word(r.direction); });

@@ -116,21 +116,30 @@ struct BoundConnection {
   std::uint32_t direction = 0;
 };
 
-/// CREATE_SESSION's csa_flags (RFC 8881 section 18.36): 2 is CONN_BACK_CHAN.
+/// CREATE_SESSION (RFC 8881 section 18.36): for which client, and csa_flags, of which 2 is CONN_BACK_CHAN.
 struct SessionWanted {
+  std::uint64_t client = 0;
   std::uint32_t flags = 0;
 };
 
-/// SETCLIENTID (RFC 7530 section 16.33): the verifier, another one each time that the client has begun anew.
+/// SETCLIENTID (RFC 7530 section 16.33), EXCHANGE_ID (RFC 8881 section 18.35): the verifier, another one each time that
+/// the client has begun anew, and who it is. Of its name, which may be long, a hash.
 struct ClientBegun {
   std::uint64_t verifier = 0;
+  std::uint64_t owner = 0;
+};
+
+/// PUTFH (RFC 8881 section 18.19): which file, as a hash of its handle.
+struct FileNamed {
+  std::uint64_t file = 0;
 };
 
 struct CallStep {
   std::uint32_t operation = 0;
   /// SEQUENCE, CB_SEQUENCE, DESTROY_SESSION: a SessionId. DELEGRETURN, FREE_STATEID, OFFLOAD_STATUS, OFFLOAD_CANCEL,
   /// CB_RECALL: a StateId. Nothing of other operations, nor where the message ends first.
-  std::variant<std::monostate, StateId, SessionId, OffloadDone, Layouts, BoundConnection, SessionWanted, ClientBegun>
+  std::variant<std::monostate, StateId, SessionId, OffloadDone, Layouts, BoundConnection, SessionWanted, ClientBegun,
+               FileNamed>
       arguments;
 };
 
@@ -185,11 +194,21 @@ struct CreatedSession {
   std::uint32_t flags = 0;  ///< csr_flags: 2 is CONN_BACK_CHAN
 };
 
+/// EXCHANGE_ID (RFC 8881 section 18.35): the client as the server names it.
+struct ClientNamed {
+  static constexpr std::uint32_t confirmed = 0x80000000;  ///< EXCHGID4_FLAG_CONFIRMED_R
+  std::uint64_t client = 0;
+  std::uint32_t flags = 0;  ///< eir_flags
+
+  /// The server knows it already, with its sessions and its state.
+  [[nodiscard]] bool known() const noexcept { return (flags & confirmed) != 0; }
+};
+
 struct ReplyStep {
   std::uint32_t operation = 0;
   std::uint32_t status = 0;  ///< nfsstat4
   /// Of operations that succeeded. Nothing of other ones, nor where the message ends first.
-  std::variant<std::monostate, Sequenced, Copied, OffloadProgress, CreatedSession, BoundConnection> result;
+  std::variant<std::monostate, Sequenced, Copied, OffloadProgress, CreatedSession, BoundConnection, ClientNamed> result;
 };
 
 struct ReplySteps {

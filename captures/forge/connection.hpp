@@ -37,6 +37,7 @@ struct Handshake {
   std::int64_t every = 4'000'000'000;   ///< ns between them
   bool receipt = false;                 ///< the server acknowledges each request with an MRA (InfiniBand only)
   bool undelivered = false;             ///< each request is answered with ICMP (over IP only)
+  std::optional<Host> router;           ///< which says so in place of the server
   bool answered = true;                 ///< false: neither reply nor rejection
   unsigned replies = 1;                 ///< how often the server sends its reply (InfiniBand only)
   bool ready = true;                    ///< the RTU is sent

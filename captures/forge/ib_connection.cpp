@@ -61,7 +61,8 @@ class IbConnection final : public Connection {
       if (i > 0) stage_.film.wait(h.every);
       const Octets sent = datagram(Side::client, cm::request(req), "handshake");
       if (h.undelivered) {
-        stage_.film.shoot(Side::server, stage_.network.icmp_refusal(stage_.server, stage_.client, sent), "handshake");
+        const Host by = h.router.value_or(stage_.server);
+        stage_.film.shoot(Side::server, stage_.network.icmp_refusal(by, stage_.client, sent), "handshake");
       }
       if (h.receipt) datagram(Side::server, cm::receipt(transaction_, of(Side::client).id), "handshake");
     }

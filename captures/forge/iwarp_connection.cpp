@@ -90,7 +90,8 @@ class IwarpConnection final : public Connection {
         segment(Side::server, rst | ack, {}, part);
         break;
       case Knock::unreachable:
-        stage_.film.shoot(Side::server, stage_.network.icmp_refusal(stage_.server, stage_.client, request), part);
+        stage_.film.shoot(Side::server,
+                          stage_.network.icmp_refusal(h.router.value_or(stage_.server), stage_.client, request), part);
         break;
       case Knock::accepted: {
         const std::uint32_t own = of(Side::server).sequence;

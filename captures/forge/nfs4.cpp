@@ -77,9 +77,17 @@ std::uint32_t number(const std::string& name) {
   return found->second;
 }
 
-void session_id(Pen& pen, const Procedure& p) { pen.u64(0x53455353494F4E00ULL).u64(1 + p.session); }
+void session_id(Pen& pen, const Procedure& p) { pen.u64(0x53455353494F4E00ULL + p.session).u64(1 + p.story); }
+void client_id(Pen& pen, const Procedure& p) { pen.u64(0x0102030405060708ULL + p.client); }
+/// Which client, and which boot of it.
+void client_owner(Pen& pen, const std::string& name, std::uint32_t boot, std::uint32_t owner) {
+  pen.u32(0x424F4F54).u32(boot);
+  put_string(pen, owner == 0 ? name : name + ' ' + std::to_string(owner));
+}
 void state_id(Pen& pen, std::uint32_t state = 9) { pen.u32(1).u64(0x1122334455667788ULL).u32(state); }
-void file_handle(Pen& pen) { put_opaque(pen, Pen().u64(0x0100060000000000ULL).u64(129).take()); }
+void file_handle(Pen& pen, const Procedure& p) {
+  put_opaque(pen, Pen().u64(0x0100060000000000ULL).u64(129 + p.file).take());
+}
 
 /// Channel attributes: header pad, request, response and cached sizes, operations, requests, no RDMA IRD.
 void channel(Pen& pen, std::uint32_t size, std::uint32_t slots) {
@@ -141,7 +149,8 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
       break;
     case create_session:
       // client, sequence; is this connection the back channel, too?
-      pen.u64(0x0102030405060708ULL).u32(1).u32(name == "create_session_fore" ? 0 : 2);
+      client_id(pen, p);
+      pen.u32(1).u32(name == "create_session_fore" ? 0 : 2);
       channel(pen, 1 << 20U, 64);
       channel(pen, 4096, 2);
       pen.u32(0x40000000).u32(1).u32(0);  // callback program, one flavor: AUTH_NONE
@@ -152,7 +161,7 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
           .u32(0);  // FORE, or BACK_OR_BOTH; not in RDMA mode (RFC 8881 section 18.34)
       break;
     case putfh:
-      file_handle(pen);
+      file_handle(pen, p);
       break;
     case getattr:
       pen.u32(1).u32(0x18);  // change, size
@@ -168,22 +177,21 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
       pen.u64(0).u64(0).u32(octets).u32(octets).u32(1).u32(0x18);  // from the start; change, size
       break;
     case renew:
-      pen.u64(0x0102030405060708ULL);
+      client_id(pen, p);
       break;
     case setclientid:
-      pen.u32(0x424F4F54).u32(p.state);  // which boot of the client
-      put_string(pen, "Linux NFSv4.0 client");
+      client_owner(pen, "Linux NFSv4.0 client", p.state, p.owner);
       pen.u32(0x40000000);
       put_string(pen, "rdma");
       put_string(pen, "192.0.2.1.78.81");
       pen.u32(1);
       break;
     case setclientid_confirm:
-      pen.u64(0x0102030405060708ULL).u64(0x434F4E4649524DULL);
+      client_id(pen, p);
+      pen.u64(0x434F4E4649524DULL);
       break;
     case exchange_id:
-      pen.u64(0x56455249464945ULL);
-      put_string(pen, "Linux NFSv4.1 client");
+      client_owner(pen, "Linux NFSv4.1 client", p.state, p.owner);
       pen.u32(0x101).u32(0).u32(0);  // SUPP_MOVED_REFER, BIND_PRINC_STATEID; no protection; no implementation
       break;
     case setattr:
@@ -256,10 +264,12 @@ void results(Pen& pen, std::vector<Item>& items, const std::string& name, const 
       entries(pen, octets);
       break;
     case setclientid:
-      pen.u64(0x0102030405060708ULL).u64(0x434F4E4649524DULL);
+      client_id(pen, p);
+      pen.u64(0x434F4E4649524DULL);
       break;
     case exchange_id:
-      pen.u64(0x0102030405060708ULL).u32(1).u32(0x20101).u32(0).u64(1);  // pNFS: not in use here
+      client_id(pen, p);
+      pen.u32(1).u32(0x20101U | (p.confirmed ? 0x80000000U : 0)).u32(0).u64(1);  // pNFS: not in use here
       put_string(pen, "server");
       put_string(pen, "server");
       pen.u32(0);
@@ -326,11 +336,11 @@ void callback_call(Pen& pen, const Procedure& p) {
       pen.u32(1).u32(0).u32(0).u32(0).u32(0);  // no referring calls
     } else if (number(name) == cb_layoutrecall) {
       pen.u32(1).u32(3).u32(0).u32(1);  // LAYOUT4_NFSV4_1_FILES, LAYOUTIOMODE4_ANY, not changed, LAYOUTRECALL4_FILE
-      file_handle(pen);
+      file_handle(pen, p);
       pen.u64(0).u64(~0ULL);
       state_id(pen, p.state);
     } else if (number(name) == cb_offload) {
-      file_handle(pen);
+      file_handle(pen, p);
       state_id(pen, p.state);
       pen.u32(p.complete.value_or(0));
       if (p.complete.value_or(0) == 0) {
@@ -341,7 +351,7 @@ void callback_call(Pen& pen, const Procedure& p) {
     } else {
       state_id(pen, p.state);
       pen.u32(0);
-      file_handle(pen);
+      file_handle(pen, p);
     }
   }
 }

@@ -33,7 +33,12 @@ struct Procedure {
   std::uint32_t nfs_status = 0;           ///< of the reply: NFSv3, or the last operation of a COMPOUND
   std::string fails;                      ///< the operation that has nfs_status, and ends the COMPOUND; empty: the last
   std::uint32_t state = 9;                ///< tells the stateids of a story apart
-  unsigned session = 0;                   ///< tells the sessions of stories apart
+  std::uint32_t file = 0;                 ///< tells the file handles of a story apart
+  std::uint32_t owner = 0;                ///< whose client it is: EXCHANGE_ID, SETCLIENTID
+  std::uint32_t client = 0;               ///< tells the client IDs of a story apart
+  bool confirmed = false;                 ///< EXCHANGE_ID: the server knows the client already
+  std::uint32_t session = 0;              ///< tells the sessions of a story apart
+  unsigned story = 0;                     ///< tells the sessions of stories apart
   std::uint32_t sequence_flags = 0;       ///< sr_status_flags of a SEQUENCE reply
   bool asynchronous = false;              ///< COPY: asked for so, and done so
   std::optional<std::uint32_t> complete;  ///< OFFLOAD_STATUS: osr_complete; empty: still under way

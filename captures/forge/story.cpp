@@ -271,6 +271,7 @@ void Story::attempt(const Step& step, Words& words) {
   static const std::map<std::string, Knock> answers{
       {"none", Knock::unanswered},         {"acknowledged", Knock::acknowledged}, {"refused", Knock::refused},
       {"unreachable", Knock::unreachable}, {"accepted", Knock::accepted},         {"withdrawn", Knock::withdrawn}};
+  constexpr std::uint8_t router_host = 3;
   constexpr unsigned apart = 0x80;  // its queue pairs and ports are no connection's
   const auto word = words.get<std::string>("answer", "none");
   const auto answer = answers.find(word);
@@ -281,6 +282,7 @@ void Story::attempt(const Step& step, Words& words) {
   h.attempts = words.get<unsigned>("copies", 1);
   h.every = nanoseconds(words.get<double>("every", 1));
   h.replies = words.get<unsigned>("replies", 1);
+  if (words.get<bool>("by_router", false)) h.router = Host::number(router_host, number_);
   if (h.attempts == 0) throw Mistake("an attempt is made at least once");
   const Stage here = stage(apart + attempts_++, server_host);
   (fabric_.iwarp ? make_iwarp_connection(here) : make_ib_connection(here))->knock(h, answer->second);

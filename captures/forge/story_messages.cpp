@@ -46,6 +46,11 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
   p.nfs_status = words.get<std::uint32_t>("nfs_status", p.nfs_status);
   p.fails = words.get<std::string>("fails", p.fails);
   p.state = words.get<std::uint32_t>("stateid", p.state);
+  p.file = words.get<std::uint32_t>("file", p.file);
+  p.owner = words.get<std::uint32_t>("owner", p.owner);
+  p.client = words.get<std::uint32_t>("client", p.client);
+  p.confirmed = words.get<bool>("confirmed", p.confirmed);
+  p.session = words.get<std::uint32_t>("session", p.session);
   p.sequence_flags = words.get<std::uint32_t>("sequence_flags", p.sequence_flags);
   p.asynchronous = words.get<bool>("asynchronous", p.asynchronous);
   if (const auto status = words.maybe<std::uint32_t>("complete")) p.complete = status;
@@ -212,7 +217,7 @@ void Story::call(const Step& step, Words& words) {
     a.xid = words.has("xid") ? words.need<std::uint32_t>("xid") : next++;
   }
   a.procedure = read_procedure(words, {});
-  a.procedure.session = number_;
+  a.procedure.story = number_;
   a.procedure.octets = words.get<std::size_t>("octets", a.procedure.octets);
   a.writes = chunks(words, "writes", a.procedure.octets);
   a.reply = one_chunk(words, "reply_chunk", a.procedure.octets + 1024);
@@ -276,7 +281,7 @@ void Story::answer(const Step& step, Words& words, Asked& a, bool reverse) {
     out.header.credit = words.get<std::uint32_t>("credit", reverse ? 2 : line().server_credits);
   }
   Procedure procedure = read_procedure(words, a.procedure);
-  procedure.session = number_;
+  procedure.story = number_;
   procedure.octets = words.get<std::size_t>("octets", procedure.octets);
   const auto status = words.get<std::uint32_t>("status", 0);
   const auto rpc_xid = words.get<std::uint32_t>("rpc_xid", out.header.xid);

@@ -91,12 +91,7 @@ constexpr std::uint64_t under_way = 2;
   const Finding* fault = nullptr;
   if (connection.whole() && leaves_in_the_middle(connection, by)) {
     std::uint64_t last_answer = 0;
-    for (const auto* answered : {&connection.finished, &connection.answered_in_part}) {
-      for (const TransactionId& id : *answered) {
-        const Transaction* call = connection.transactions.find(id.key);
-        if (call != nullptr) last_answer = std::max(last_answer, call->reply.number);
-      }
-    }
+    connection.each_answered([&](const Transaction& call) { last_answer = std::max(last_answer, call.reply.number); });
     fault = witness.context.book.oldest(connection.id(), [&](const Finding& finding) {
       const bool blamed = finding.severity > Severity::note && finding.violator && *finding.violator != party(by);
       return blamed && !recovered_from(connection, finding) && rule(finding.rule).group != 'A' &&

@@ -19,10 +19,9 @@ constexpr TimeNs taken_by_then = 1'000'000'000;
   if (trace::passed(sender.acknowledged_in.time, terminate.frame.time, taken_by_then)) {
     taken = std::max(taken, sender.acknowledged);
   }
-  for (const TransactionId& id : connection.finished) {
-    const Transaction* call = connection.transactions.find(id.key);
-    if (call != nullptr && call->requester == side && call->id == id) taken = std::max(taken, call->call_ordinal);
-  }
+  connection.each_answered([&](const Transaction& call) {
+    if (call.requester == side) taken = std::max(taken, call.call_ordinal);
+  });
   return taken;
 }
 

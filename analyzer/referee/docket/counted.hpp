@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers as messages say them: "1 credit", "0 credits", "3 credits", "1,234,567".
+// Numbers as messages say them: "1 credit", "0 credits", "3 credits", "1,234,567"; and how long something took.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,14 @@ namespace rpcrdma::referee {
     digits.insert(at, 1, ',');
   }
   return digits;
+}
+
+/// "412 us", "1.23 ms", "2.10 s"
+[[nodiscard]] inline std::string duration(double microseconds) {
+  if (!std::isfinite(microseconds)) return "unknown";
+  if (microseconds < 999.5) return fmt::format("{:.0f} us", microseconds);
+  if (microseconds < 999'500) return fmt::format("{:.3g} ms", microseconds / 1e3);
+  return fmt::format("{:.2f} s", microseconds / 1e6);
 }
 
 /// `noun` in the singular; the plural takes an s, and a y before it becomes ie.

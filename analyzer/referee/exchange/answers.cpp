@@ -94,7 +94,7 @@ void finish_answer(const Witness& witness, const trace::Send& event, Transaction
     call.reply = event.frame;
     const TimeNs took = event.last.time - call.call.time;
     look_at_heads(witness, call, event.frame, event.side, writes);
-    watch_answered(connection, call);
+    watch_answered(connection, call, event.frame);
     count_wait(connection, call, event, witness.context.options.wait);
     const auto procedure = call.procedure ? connection.procedures.find(*call.procedure) : connection.procedures.end();
     const bool counted = procedure != connection.procedures.end();

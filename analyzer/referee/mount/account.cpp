@@ -146,8 +146,8 @@ MountFacts account(Mount& mount, const Assessment& a) {
   return facts;
 }
 
-Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches,
-                   const TurnedAway& beyond) {
+Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches, const TurnedAway& beyond,
+                   const TurnedAway& connections) {
   Verdict verdict;
   if (mounts.empty()) return verdict;
   const auto worse = [](const MountFacts& a, const MountFacts& b) {
@@ -160,7 +160,8 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
                    [&](const MountFacts* a, const MountFacts* b) { return worse(*b, *a); });
   const MountFacts& worst = *worst_first.front();
   // What is not kept may be worse than all that is.
-  verdict.state = beyond.count != 0 && !suffers(worst.state) ? State::unknown : worst.state;
+  const bool all_kept = beyond.count == 0 && connections.count == 0;
+  verdict.state = all_kept || suffers(worst.state) ? worst.state : State::unknown;
   verdict.mount = worst.id;
   constexpr std::size_t most_named = 5;
   std::size_t named = 0;
@@ -192,6 +193,12 @@ Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Brea
   if (beyond.count != 0) {
     verdict.sentence += fmt::format(
         " That is as many as are kept: what became of others, from frame {} on, is not known.", beyond.first.number);
+  }
+  if (connections.count != 0) {
+    verdict.sentence += fmt::format(
+        " More connections were open at a time than are kept ({}): what became of the others, from frame {} on, is not "
+        "known.",
+        grouped(connections.room), connections.first.number);
   }
   verdict.sentence += ' ' + told(breaches, verdict.state);
   return verdict;

@@ -13,8 +13,9 @@ namespace rpcrdma::referee {
 /// Unpacks its clocks.
 [[nodiscard]] MountFacts account(Mount& mount, const Assessment& assessment);
 
-/// The sentence of the report, once mounts are known. `breaches`: all that was found.
+/// The sentence of the report, once mounts are known. `breaches`: all that was found. `beyond`: mounts, `connections`:
+/// connections for which there was no room.
 [[nodiscard]] Verdict verdict_of(const std::vector<MountFacts>& mounts, const std::vector<Breach>& breaches,
-                                 const TurnedAway& beyond);
+                                 const TurnedAway& beyond, const TurnedAway& connections);
 
 }  // namespace rpcrdma::referee

@@ -26,16 +26,17 @@ void take_silence(Assessment& a, const Mount& mount) {
   }
   for (const Attempt& attempt : mount.attempts) {
     keep_later(heard[index(Side::active)], attempt.last);
-    keep_later(heard[index(Side::passive)], attempt.answer);
+    if (!attempt.answered_by_another()) keep_later(heard[index(Side::passive)], attempt.answer);
     keep_later(heard[index(Side::passive)], attempt.receipt);
   }
   const auto consider = [&](Side silent, FrameRef first, FrameRef repeat, FrameRef last, std::uint64_t copies) {
     if (!repeats_count(copies, first, last)) return;
     if (later(heard[index(silent)], repeat)) return;
     if (a.silence && !later(last, a.silence->last_copy)) return;
-    const FrameRef present = mount.present[index(silent)];
+    const auto behind = [&](FrameRef frame) { return later(frame, repeat) ? frame : FrameRef{}; };
+    const Present& present = mount.present[index(silent)];
     a.silence = Assessment::Silence{
-        silent, first, last, copies, heard[index(silent)], later(present, repeat) ? present : FrameRef{}};
+        silent, first, last, copies, heard[index(silent)], behind(present.surely), behind(present.perhaps)};
   };
   for (const Life& life : mount.lives) {
     if (life.orderly) continue;
@@ -47,7 +48,7 @@ void take_silence(Assessment& a, const Mount& mount) {
     }
   }
   for (const Attempt& attempt : mount.attempts) {
-    if (attempt.waits() && attempt.outcome != Outcome::accepted) {
+    if ((attempt.waits() && attempt.outcome != Outcome::accepted) || attempt.answered_by_another()) {
       consider(Side::passive, attempt.first, attempt.first, attempt.last, attempt.copies);
     }
     const Attempt::Acceptance& acceptance = attempt.acceptance;
@@ -55,7 +56,7 @@ void take_silence(Assessment& a, const Mount& mount) {
       consider(Side::active, acceptance.first, acceptance.first_repeat, acceptance.last, acceptance.copies);
     }
   }
-  const bool no_answer = a.failing != nullptr && a.failing->unanswered == a.failing->attempts;
+  const bool no_answer = a.failing != nullptr && a.failing->unanswered + a.failing->by_others == a.failing->attempts;
   if (no_answer && a.failing->only_tcp == 0 && a.failing->attempts > 1) {
     consider(Side::passive, a.failing->first, a.failing->first, a.failing->last, a.failing->attempts - 1);
   }
@@ -71,7 +72,9 @@ void take_silence(Assessment& a, const Mount& mount) {
     return (life == nullptr || !life->orderly) && !worked_after(mount, call.ended, nullptr);
   }
   // Where nothing of its own connection is missing, that is all the same: it may just as well hang.
-  if (call.waits == OpenCall::Waits::perhaps_beside) return true;
+  const bool all_its_own =
+      call.waits == OpenCall::Waits::perhaps_beside || call.waits == OpenCall::Waits::perhaps_again;
+  if (all_its_own) return true;
   return trace::elapsed(call.first.time, heard_until[index(call.requester)]) < sent_again_after;
 }
 
@@ -104,6 +107,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
     if (!call.surely_waits()) {
       if (!may_matter(mount, call, heard_until)) return;
       ++a.hidden;
+      if (call.waits == OpenCall::Waits::perhaps_again) ++a.not_compared;
       if (call.waits != OpenCall::Waits::perhaps_no_call) return;
       if (a.doubtful++ == 0) a.doubted = call.frame;
     } else if (call.ended.number != 0 && worked_after(mount, call.ended, nullptr)) {
@@ -156,9 +160,19 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
 /// What NFS itself lets the mount wait for.
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
-  for (const AsyncCopy& copy : mount.nfs.promises.copies) {
+  const Promises& promises = mount.nfs.promises;
+  const auto shown = [&](const auto& promise, FrameRef sign) {
+    return sign.number != 0 && !mount.nfs.clients.served_since(promise.session, sign);
+  };
+  for (const FrameRef& not_kept : {promises.copy_not_kept, promises.recall_not_kept}) {
+    if (not_kept.number == 0 || trace::elapsed(not_kept.time, a.end.time) < wait) continue;
+    ++a.hidden;
+    ++a.not_kept;
+  }
+  for (const AsyncCopy& copy : promises.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (end_may_be_lost(mount, copy.reply) || mount.nfs.promises.may_be_forgotten(copy.reply, copy.connection)) {
+    if (shown(copy, copy.forgotten.sign)) continue;
+    if (end_may_be_lost(mount, copy.reply) || shown(copy, copy.forgotten.perhaps)) {
       ++a.hidden;
     } else if (copy.elsewhere == Elsewhere::more_than_kept) {
       ++a.hidden;
@@ -169,7 +183,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
       a.copies.push_back(&copy);
     }
   }
-  for (const Recall& recall : mount.nfs.promises.recalls) {
+  for (const Recall& recall : promises.recalls) {
+    if (shown(recall, recall.forgotten.sign)) continue;
     const bool over = recall.ended.number != 0;
     // Where its connection was closed, and the client has had none since, it could not be given back.
     const Life* life = over ? nullptr : life_with(mount, recall.connection);
@@ -178,8 +193,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     const bool unseen = end_may_be_lost(mount, recall.callback) || recall.perhaps_returned.number != 0 ||
-                        mount.nfs.promises.may_be_forgotten(recall.callback, recall.connection) ||
-                        returned_elsewhere(mount, recall);
+                        shown(recall, recall.forgotten.perhaps) || returned_elsewhere(mount, recall);
     if (over) {
       if (end_may_be_lost(mount, recall.callback)) {
         a.perhaps_late = &recall;
@@ -262,6 +276,8 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::only_tcp;
   if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {
     if (a.more_ended == a.hidden) return Assessment::Doubt::more_ended;
+    if (a.not_kept == a.hidden) return Assessment::Doubt::not_kept;
+    if (a.not_compared == a.hidden) return Assessment::Doubt::not_compared;
     return a.doubtful == a.hidden ? Assessment::Doubt::call_or_offer : Assessment::Doubt::frames_missing;
   }
   return Assessment::Doubt::none;

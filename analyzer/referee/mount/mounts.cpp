@@ -23,11 +23,67 @@ namespace {
 
 using Outcome = Attempt::Outcome;
 
+void cannot_be_reached(Attempt& attempt, FrameRef frame, trace::ReportBy says) {
+  attempt.outcome = Outcome::unreachable;
+  attempt.answer = frame;
+  attempt.says = says;
+}
+
+[[nodiscard]] bool holds(const std::vector<std::uint16_t>& ports, std::uint16_t port) {
+  return std::find(ports.begin(), ports.end(), port) != ports.end();
+}
+
+/// The port of an attempt over TCP of which nothing has come that would show what it is for.
+[[nodiscard]] std::optional<std::uint16_t> bare_port(const Attempt& attempt) {
+  const bool bare = attempt.transport == trace::Transport::iwarp && attempt.connection == 0;
+  return bare ? attempt.server_port : std::nullopt;
+}
+
+[[nodiscard]] bool serves(const Mount& mount, std::uint16_t port) {
+  return std::any_of(mount.alive.begin(), mount.alive.end(), [&](const auto& entry) {
+    const Connection& connection = *entry.second;
+    return connection.kind == Connection::Kind::rpcrdma && connection.facts.server.port == port;
+  });
+}
+
+/// Whether others use this port for something else shows at the end (Mounts::leave_out_strangers).
+void fold_undecided(Mount& mount, const Attempt& attempt, std::uint16_t port) {
+  const bool room = mount.undecided.size() < Mount::most_series || mount.undecided.contains(port);
+  if (!room) return;
+  FoldedAttempts& folded = mount.undecided[port];
+  count_attempt(folded.counted, attempt);
+  add_attempt(folded.series, attempt);
+}
+
+/// What was undecided is for this mount: as if it had been known when it was folded.
+void count_folded(Mount& mount, FoldedAttempts&& folded) {
+  mount.counted.made += folded.counted.made;
+  mount.counted.established += folded.counted.established;
+  mount.counted.refused += folded.counted.refused;
+  mount.counted.unanswered += folded.counted.unanswered;
+  mount.counted.only_tcp += folded.counted.only_tcp;
+  for (const AttemptSeries& series : mount.series) {
+    if (folded.series.ended_by.number == 0 && later(series.ended_by, folded.series.last)) {
+      folded.series.ended_by = series.ended_by;
+    }
+  }
+  mount.series.push_back(std::move(folded.series));
+  std::stable_sort(mount.series.begin(), mount.series.end(),
+                   [](const AttemptSeries& a, const AttemptSeries& b) { return a.first.number < b.first.number; });
+}
+
+}  // namespace
+
 /// Attempts that nobody can decide any more make room: what they come to is counted.
-void fold_oldest(Mount& mount) {
+void Mounts::fold_oldest(Mount& mount) const {
   const Attempt oldest = mount.attempts.front();
   mount.attempts.pop_front();
   if (oldest.outcome == Outcome::other) return;
+  const auto port = bare_port(oldest);
+  if (port && !holds(service_ports_, *port) && !services_.holds(mount.server, *port) && !serves(mount, *port)) {
+    fold_undecided(mount, oldest, *port);
+    return;
+  }
   count_attempt(mount.counted, oldest);
   if (mount.series.empty() || mount.series.back().ended_by.number != 0) {
     if (mount.series.size() >= Mount::most_series) mount.series.erase(mount.series.begin());
@@ -36,11 +92,13 @@ void fold_oldest(Mount& mount) {
   add_attempt(mount.series.back(), oldest);
 }
 
-Attempt& new_attempt(Mount& mount, Attempt&& attempt) {
+Attempt& Mounts::new_attempt(Mount& mount, Attempt&& attempt) const {
   if (mount.attempts.size() >= Mount::most_attempts) fold_oldest(mount);
   mount.attempts.push_back(std::move(attempt));
   return mount.attempts.back();
 }
+
+namespace {
 
 /// Neither the port nor the private data of its request, nor anything that came over it, tells what it carries.
 [[nodiscard]] bool cut_before_its_purpose(const Connection& connection) {
@@ -161,13 +219,12 @@ void Mounts::acknowledges(Connection& connection, FrameRef frame) {
   if (attempt != nullptr && attempt->waits()) attempt->receipt = frame;
 }
 
-void Mounts::unreachable(Connection& connection, FrameRef frame) {
-  connection.undelivered = frame;
+void Mounts::unreachable(Connection& connection, const trace::RequestUndelivered& event) {
+  connection.undelivered = event.frame;
   if (connection.mount == nullptr) return;
   Attempt* attempt = connection.mount->attempt_of(connection.id());
   if (attempt == nullptr || !attempt->waits()) return;
-  attempt->outcome = Outcome::unreachable;
-  attempt->answer = frame;
+  cannot_be_reached(*attempt, event.frame, event.by);
 }
 
 void Mounts::establishes(const Connection& connection, FrameRef frame) {
@@ -269,8 +326,7 @@ void Mounts::attempts(const trace::TcpAttempt& event) {
       attempt->answer = event.frame;
       break;
     case Step::unreachable:
-      attempt->outcome = Outcome::unreachable;
-      attempt->answer = event.frame;
+      cannot_be_reached(*attempt, event.frame, event.by);
       break;
     case Step::unreadable:
       attempt->outcome = Outcome::unreadable;
@@ -302,6 +358,20 @@ void leave(Attempt& attempt, const Connection& connection) {
   attempt.outcome = Outcome::unreadable;
 }
 
+/// Which of them says least of the mount: one that came to nothing, or is over, or the first.
+void forget_life(Mount& mount) {
+  auto least = std::find_if(mount.lives.begin(), mount.lives.end(),
+                            [](const Life& life) { return life.answer == Life::Answer::none; });
+  if (least == mount.lives.end()) {
+    least =
+        std::find_if(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.closed.has_value(); });
+  }
+  if (least == mount.lives.end()) least = mount.lives.begin();
+  for (const FrameRef& lack : least->newest_lack) keep_later(mount.forgotten_lack, lack);
+  mount.lives.erase(least);
+  ++mount.forgotten_lives;
+}
+
 }  // namespace
 
 void Mounts::ends(const Connection& connection, bool reported) {
@@ -324,10 +394,7 @@ void Mounts::ends(const Connection& connection, bool reported) {
   mount.connections.push_back(connection.id());
   if (connection.facts.server.port) services_.add(mount.server, *connection.facts.server.port);
   if (connection.roles_known()) mount.told = MountFacts::Roles::known;
-  if (mount.lives.size() >= Mount::most_lives) {
-    mount.lives.pop_front();
-    ++mount.forgotten_lives;
-  }
+  if (mount.lives.size() >= Mount::most_lives) forget_life(mount);
   mount.lives.push_back(life_of(connection));
   Life& life = mount.lives.back();
   for (const OpenCall& call : mount.lost_calls) {
@@ -355,22 +422,26 @@ std::vector<trace::Disconnect> Mounts::left_behind(const Connection& begun) {
   return ends;
 }
 
-void Mounts::leave_out_strangers(const std::vector<std::uint16_t>& service_ports, const Services& services) {
+void Mounts::leave_out_strangers(const Services& services) {
   for (const auto& [ends, mount] : mounts_) {
     for (Attempt& attempt : mount->attempts) {
-      const bool to_a_port = attempt.transport == trace::Transport::iwarp && attempt.server_port.has_value();
-      if (!to_a_port || attempt.connection != 0) continue;
-      const std::uint16_t port = *attempt.server_port;
-      const bool usual = std::find(service_ports.begin(), service_ports.end(), port) != service_ports.end();
-      if (!usual && !services.holds(mount->server, port)) attempt.outcome = Outcome::other;
+      const auto port = bare_port(attempt);
+      if (port && !holds(service_ports_, *port) && !services.holds(mount->server, *port)) {
+        attempt.outcome = Outcome::other;
+      }
     }
+    for (auto& [port, folded] : mount->undecided) {
+      if (services.holds(mount->server, port)) count_folded(*mount, std::move(folded));
+    }
+    mount->undecided.clear();
   }
 }
 
 bool Mounts::any_attempt() const noexcept {
   return std::any_of(mounts_.begin(), mounts_.end(), [](const auto& entry) {
     const Mount& mount = *entry.second;
-    return std::any_of(mount.attempts.begin(), mount.attempts.end(),
+    return mount.counted.made != 0 ||
+           std::any_of(mount.attempts.begin(), mount.attempts.end(),
                        [](const Attempt& attempt) { return attempt.outcome != Outcome::other; });
   });
 }

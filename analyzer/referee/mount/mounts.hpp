@@ -25,9 +25,12 @@ namespace rpcrdma::referee {
 
 class Mounts {
  public:
-  /// `book`: knows when things are said. `share`: there are others for other mounts.
-  Mounts(const FindingBook& book, bool share) noexcept
-      : book_(book), turned_away_{room(share), 0, {}}, ports_(room(share)) {}
+  /// `book`: knows when things are said. Where options say `share`, there are others for other mounts.
+  Mounts(const FindingBook& book, const Options& options)
+      : book_(book),
+        service_ports_(options.service_ports),
+        turned_away_{room(options.share), 0, {}},
+        ports_(room(options.share)) {}
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
   ~Mounts() = default;
@@ -46,7 +49,7 @@ class Mounts {
   /// MRA: the server has the request, and has not decided.
   static void acknowledges(Connection& connection, FrameRef frame);
   /// ICMP about the request.
-  static void unreachable(Connection& connection, FrameRef frame);
+  static void unreachable(Connection& connection, const trace::RequestUndelivered& event);
   void establishes(const Connection& connection, FrameRef frame);
   /// A REJ or an MPA Reply, or, without a reason, the end of TCP.
   void rejects(const Connection& connection, FrameRef frame, Attempt::Outcome outcome,
@@ -63,8 +66,12 @@ class Mounts {
   /// Nothing more can come of it, and the capture goes on.
   static void forgets(const Connection& connection);
 
-  /// This frame came from that address, whatever it was.
-  void sees(const std::string& address, FrameRef frame) { presence_.note(address, frame); }
+  /// This frame came from that address, whatever it was. `noted`: are such told of all that it sends?
+  void sees(const std::string& address, FrameRef frame, Presence::Noted noted) {
+    presence_.note(address, frame, noted);
+  }
+  /// So did this one, from an address of which is not known which it is.
+  void sees_others(FrameRef frame) { presence_.note_others(frame); }
   void clock_set_back(FrameRef frame) { keep_later(clock_set_, frame); }
   /// What other mounts have to know. Nothing more comes.
   [[nodiscard]] AcrossMounts across() const;
@@ -78,12 +85,14 @@ class Mounts {
   [[nodiscard]] const TurnedAway& turned_away() const noexcept { return turned_away_; }
   /// Others use iWARP as well: attempts to reach one of those, at no service port, are none to mount. First of all at
   /// the end.
-  void leave_out_strangers(const std::vector<std::uint16_t>& service_ports, const Services& services);
+  void leave_out_strangers(const Services& services);
   /// Is there a mount of which nothing but failed attempts is known?
   [[nodiscard]] bool any_attempt() const noexcept;
 
  private:
   static void join(Connection& connection, Mount* mount);
+  void fold_oldest(Mount& mount) const;
+  Attempt& new_attempt(Mount& mount, Attempt&& attempt) const;
   using Key = std::tuple<std::string, std::string, std::uint8_t>;  // with the network that has them
 
   [[nodiscard]] static constexpr std::size_t room(bool share) noexcept { return share ? 1024 : 4096; }
@@ -91,6 +100,7 @@ class Mounts {
   [[nodiscard]] Mount* between(const trace::Endpoint& client, const trace::Endpoint& server);
 
   const FindingBook& book_;
+  const std::vector<std::uint16_t>& service_ports_;
   TurnedAway turned_away_;
   PortNames ports_;
   std::vector<trace::Moment> known_;

@@ -199,6 +199,8 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (lacking || !any_call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
+  } else if (later(connection.mount->not_compared, open.first)) {
+    open.waits = OpenCall::Waits::perhaps_again;
   }
   const bool never_taken = repeated_unacknowledged(connection.of(call.requester), call.call, call.call_ordinal);
   const bool never_answered = open.answer.number != 0 || open.refused.number != 0 || never_taken;
@@ -209,6 +211,27 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (requester_is && !connection.over()) open.no_window = requester_is->window_closed;
   open.no_credit = connection.v2.of(other(call.requester)).credits.dry_to_the_end;
   return open;
+}
+
+}  // namespace
+
+namespace {
+
+/// Those that have waited longest stay; what was lost in front of `newest_reply`, and is given up, goes first.
+/// Counts those of the client that go.
+void leave_out_youngest(std::vector<OpenCall>& calls, FrameRef newest_reply, std::uint64_t& left_out) {
+  if (calls.size() <= Mount::most_lost_calls) return;
+  const auto place = [&](const OpenCall& call) {
+    const bool given_up = call.ended.number != 0 && later(newest_reply, call.ended);
+    const TimeNs waited = given_up ? trace::elapsed(call.first.time, call.ended.time) : 0;
+    return std::tuple(given_up, -waited, call.first.number);
+  };
+  const auto most = calls.begin() + static_cast<std::ptrdiff_t>(Mount::most_lost_calls);
+  std::nth_element(calls.begin(), most, calls.end(),
+                   [&](const OpenCall& a, const OpenCall& b) { return place(a) < place(b); });
+  left_out += static_cast<std::uint64_t>(std::count_if(
+      most, calls.end(), [](const OpenCall& call) { return call.requester == Side::active && call.surely_waits(); }));
+  calls.erase(most, calls.end());
 }
 
 }  // namespace
@@ -232,8 +255,13 @@ void keep_call_behind_close(Connection& connection, const Transaction& call) {
 void keep_open_calls(Connection& connection) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
-  std::vector<OpenCall>& calls = connection.over() ? mount.lost_calls : mount.open_calls;
-  std::size_t before = calls.size();
+  constexpr std::size_t room = 2 * Mount::most_lost_calls;
+  const bool over = connection.over();
+  std::vector<OpenCall>& calls = over ? mount.lost_calls : mount.open_calls;
+  std::uint64_t& left_out = over ? mount.lost_left_out : mount.open_left_out;
+  FrameRef newest_reply;
+  for (const Life& life : mount.lives) keep_later(newest_reply, life.last_reply);
+  const std::size_t before = calls.size();
   const FrameRef beside = mount.gaps.beside(connection.id());
   for (const auto& [key, call] : connection.transactions) {
     const bool without_it = call.fetching.number != 0 || answer_refused(connection, call) ||
@@ -241,15 +269,13 @@ void keep_open_calls(Connection& connection) {
     if (call.answers != 0 && without_it) takes_back(connection, call);
     if ((call.answers != 0 && !without_it) || call.settled_elsewhere() || without_reply(call)) continue;
     if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule
-    if (calls.size() >= Mount::most_lost_calls) {                          // the oldest have been given up long since
-      constexpr std::size_t some = Mount::most_lost_calls / 4;
-      calls.erase(calls.begin(), calls.begin() + some);
-      before -= std::min(before, some);
-    }
+    if (calls.size() >= room) leave_out_youngest(calls, newest_reply, left_out);
     calls.push_back(open_call_of(connection, call));
     calls.back().lack_beside = beside;
   }
-  std::sort(calls.begin() + static_cast<std::ptrdiff_t>(before), calls.end(),
+  if (calls.size() == before) return;
+  leave_out_youngest(calls, newest_reply, left_out);
+  std::sort(calls.begin(), calls.end(),
             [](const OpenCall& a, const OpenCall& b) { return a.first.number < b.first.number; });
 }
 

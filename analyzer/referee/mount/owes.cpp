@@ -76,11 +76,14 @@ namespace {
   const AttemptSeries& failing = *a.failing;
   if (failing.declined == failing.attempts) return Owes::client;
   if (failing.unconfirmed == failing.attempts && !a.silence) return Owes::client;
-  const bool refused = failing.last_answer.number != 0 && failing.rejected + failing.refused + failing.unreachable > 0;
+  // A router that says that nobody can be reached is not the server.
+  const std::uint64_t by_server = failing.rejected + failing.refused + failing.unreachable - failing.by_others;
+  const bool refused = failing.last_answer.number != 0 && by_server > 0;
   const bool gone_since = a.silence && a.silence->side == Side::passive;
   if (refused && !gone_since) return Owes::server;
   // Both were there, and what lies between them is a likely reason.
-  return failing.unheard != 0 && !a.silence ? std::optional(Owes::unknown) : std::nullopt;
+  const bool both_there = !a.silence || !a.silence->gone();
+  return failing.unheard + failing.by_others != 0 && both_there ? std::optional(Owes::unknown) : std::nullopt;
 }
 
 /// Its machine acknowledges, and nobody there answers; nullopt: that is not how they fail.

@@ -61,6 +61,7 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   }
   series.newest = attempt.first;
   series.last = attempt.last;
+  series.by_others += attempt.answered_by_another() ? 1 : 0;
   if (attempt.answered_no()) keep_later(series.last_answer, attempt.answer);
   if (attempt.reason) series.reason = attempt.reason;
   if (attempt.server_port) {

@@ -51,7 +51,9 @@ FrameRef Trunks::end_of(const Over& over, const wire::StateId& state) {
 }
 
 void Trunks::add(const NfsWatch& mount) {
-  if (mount.sessions.empty()) return;
+  if (mount.clients.sessions().empty()) return;
+  ++mounts_;
+  if (mount.clients.sessions_forgotten()) ++forgetful_;
   Word word;
   word.delegations = over(mount.promises.returned);
   word.layouts = over(mount.promises.layouts_returned);
@@ -59,12 +61,14 @@ void Trunks::add(const NfsWatch& mount) {
   word.all_layouts = mount.promises.all_layouts_returned;
   word.channel_made = mount.channel_made;
   word.unread = mount.unread;
-  for (const wire::SessionId& session : mount.sessions) {
-    if (session != wire::SessionId{}) put_together(by_session_[session.octets], word);
+  for (const NfsClients::Session& session : mount.clients.sessions()) {
+    if (session.id != wire::SessionId{}) put_together(by_session_[session.id.octets], word);
   }
 }
 
 void Trunks::join(const Trunks& others) {
+  mounts_ += others.mounts_;
+  forgetful_ += others.forgetful_;
   for (const auto& [session, word] : others.by_session_) put_together(by_session_[session], word);
 }
 
@@ -84,13 +88,19 @@ void Trunks::put_together(Word& all, const Word& word) {
 }
 
 void Trunks::tell(NfsWatch& mount) const {
-  for (const wire::SessionId& session : mount.sessions) {
-    const auto word = by_session_.find(session.octets);
-    if (word != by_session_.end()) tell(word->second, mount);
+  for (const NfsClients::Session& session : mount.clients.sessions()) {
+    const auto word = by_session_.find(session.id.octets);
+    if (word != by_session_.end()) tell(word->second, session.id, mount);
   }
+  const bool forgot = mount.clients.sessions_forgotten();
+  const bool others_forgot = forgetful_ > (forgot ? 1U : 0U);
+  const bool others = mounts_ > (mount.clients.sessions().empty() ? 0U : 1U);
+  if (!others || !(forgot || others_forgot)) return;
+  for (Recall& recall : mount.promises.recalls) recall.elsewhere = Elsewhere::more_than_kept;
+  for (AsyncCopy& copy : mount.promises.copies) copy.elsewhere = Elsewhere::more_than_kept;
 }
 
-void Trunks::tell(const Word& word, NfsWatch& mount) {
+void Trunks::tell(const Word& word, const wire::SessionId& session, NfsWatch& mount) {
   const More own_delegations = more(mount.promises.returned);
   const More own_layouts = more(mount.promises.layouts_returned);
   const More own_copies = more(mount.promises.copies_over);
@@ -116,7 +126,7 @@ void Trunks::tell(const Word& word, NfsWatch& mount) {
     if (later(more_ended, copy.call)) copy.elsewhere = Elsewhere::more_than_kept;
   }
   for (FlagEpisode& episode : mount.channel) {
-    const bool open = episode.cleared.number == 0 && episode.reaction.number == 0;
+    const bool open = episode.session == session && episode.cleared.number == 0 && episode.reaction.number == 0;
     if (open && later(word.channel_made, episode.first)) episode.reaction = word.channel_made;
   }
   keep_later(mount.unread, word.unread);

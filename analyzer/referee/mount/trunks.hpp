@@ -58,9 +58,11 @@ class Trunks {
   [[nodiscard]] static trace::FrameRef end_of(const Over& over, const wire::StateId& state);
   static void put_together(Over& all, const Over& over);
   static void put_together(Word& all, const Word& word);
-  static void tell(const Word& word, NfsWatch& mount);
+  static void tell(const Word& word, const wire::SessionId& session, NfsWatch& mount);
 
   std::map<std::array<std::uint8_t, 16>, Word> by_session_;
+  std::uint64_t mounts_ = 0;     // that have sessions
+  std::uint64_t forgetful_ = 0;  // of these, which had more than they keep: what came through them may be anybody's
 };
 
 }  // namespace rpcrdma::referee

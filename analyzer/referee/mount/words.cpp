@@ -18,17 +18,11 @@ namespace {
 
 using State = MountFacts::State;
 
-/// "26.3 ms": three digits.
-[[nodiscard]] std::string duration(double s) {
-  if (s < 1e-3) return fmt::format("{:.3g} us", s * 1e6);
-  if (s < 1) return fmt::format("{:.3g} ms", s * 1e3);
-  return fmt::format("{:.1f} s", s);
-}
-
 [[nodiscard]] std::uint64_t all_open(const Mount& mount) noexcept {
-  return static_cast<std::uint64_t>(
-      std::count_if(mount.open_calls.begin(), mount.open_calls.end(),
-                    [](const OpenCall& call) { return call.requester == Side::active && call.surely_waits(); }));
+  return static_cast<std::uint64_t>(std::count_if(
+             mount.open_calls.begin(), mount.open_calls.end(),
+             [](const OpenCall& call) { return call.requester == Side::active && call.surely_waits(); })) +
+         mount.open_left_out;
 }
 
 /// Calls whose answer may be what the capture lacks.
@@ -42,9 +36,10 @@ using State = MountFacts::State;
 
 /// Calls that were lost with their connection, and not sent again.
 [[nodiscard]] std::uint64_t lost(const Mount& mount) noexcept {
-  return static_cast<std::uint64_t>(
-      std::count_if(mount.lost_calls.begin(), mount.lost_calls.end(),
-                    [](const OpenCall& call) { return call.requester == Side::active && call.surely_waits(); }));
+  return static_cast<std::uint64_t>(std::count_if(
+             mount.lost_calls.begin(), mount.lost_calls.end(),
+             [](const OpenCall& call) { return call.requester == Side::active && call.surely_waits(); })) +
+         mount.lost_left_out;
 }
 
 /// Calls whose only answer is that they were refused.
@@ -74,8 +69,8 @@ using State = MountFacts::State;
 [[nodiscard]] std::string slowest(const Mount& mount) {
   const LongWaits& waits = mount.waits;
   if (waits.worst.frame.number == 0) return "";
-  return fmt::format(", the slowest after {} ({}, frame {})", duration(waits.worst.seconds), waits.worst.operation,
-                     waits.worst.frame.number);
+  return fmt::format(", the slowest after {} ({}, frame {})", duration(waits.worst.seconds * 1e6),
+                     waits.worst.operation, waits.worst.frame.number);
 }
 
 [[nodiscard]] std::string nothing_called(const Mount& mount) {
@@ -253,7 +248,12 @@ using State = MountFacts::State;
   std::string text = fmt::format("; nothing{} has come from the {}", silence.gone() ? "" : " of this mount",
                                  silence.side == Side::active ? "client" : "server");
   if (silence.heard.number != 0) text += fmt::format(" since frame {}", silence.heard.number);
-  if (!silence.gone()) text += fmt::format(", though its machine is alive (frame {})", silence.elsewhere.number);
+  if (silence.elsewhere.number != 0) {
+    text += fmt::format(", though its machine is alive (frame {})", silence.elsewhere.number);
+  } else if (!silence.gone()) {
+    text +=
+        ", and whether its machine sends anything is not known: there are more senders than the analyzer tells apart";
+  }
   return text;
 }
 
@@ -270,9 +270,11 @@ using State = MountFacts::State;
   std::string text = fmt::format(
       "The mount hangs: COPY {:#010x} (frame {}) was accepted (frame {}), its completion (CB_OFFLOAD) never came",
       copy.xid, copy.call.number, copy.reply.number);
-  if (!mount.nfs.channel.empty() && mount.nfs.channel.back().cleared.number == 0) {
-    text += fmt::format("; since frame {} the server says that its callback channel is broken",
-                        mount.nfs.channel.back().first.number);
+  const auto broken = std::find_if(mount.nfs.channel.rbegin(), mount.nfs.channel.rend(), [&](const FlagEpisode& each) {
+    return each.cleared.number == 0 && (!copy.session || *copy.session == each.session);
+  });
+  if (broken != mount.nfs.channel.rend()) {
+    text += fmt::format("; since frame {} the server says that its callback channel is broken", broken->first.number);
   }
   return text + '.';
 }
@@ -383,7 +385,8 @@ using State = MountFacts::State;
     } else if (series.reason) {
       how += fmt::format(" (reason {}: {})", *series.reason, wire::reject_reason_text(*series.reason));
     }
-    const std::string_view gone = series.unheard == series.attempts ? who_moves(a) : "";
+    const bool perhaps_gone = series.unheard == series.attempts || series.by_others == series.attempts;
+    const std::string_view gone = perhaps_gone ? who_moves(a) : "";
     if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.{}", how, series.last_answer.number, gone);
     return fmt::format("No mount: {}, {} times from frame {} to {}.{}", how, series.attempts, series.first.number,
                        series.last_answer.number, gone);
@@ -392,7 +395,7 @@ using State = MountFacts::State;
                                 ? fmt::format("frame {}", series.first.number)
                                 : fmt::format("from frame {} to {}", series.first.number, series.last.number);
   const std::string alive =
-      a.silence && !a.silence->gone()
+      a.silence && a.silence->elsewhere.number != 0
           ? fmt::format("; the {}'s machine is alive (frame {})", name(a.silence->side), a.silence->elsewhere.number)
           : "";
   return fmt::format("No mount: {}, {}{}.", attempts_text(series), where, alive).append(who_moves(a));
@@ -423,6 +426,15 @@ using State = MountFacts::State;
           "{}more was returned, or completed, over other addresses of its session than the analyzer keeps, and what is "
           "awaited here may be among it.",
           begin);
+    case Assessment::Doubt::not_kept:
+      return fmt::format(
+          "{}more copies, or recalls, were under way at a time than the analyzer keeps, and what became of the others "
+          "is "
+          "not known.",
+          begin);
+    case Assessment::Doubt::not_compared:
+      return fmt::format("{}{} may have been sent again, and answered, on one of more connections than are compared.",
+                         begin, counted(a.not_compared, "call"));
     case Assessment::Doubt::call_or_offer:
       return fmt::format(
           "{}the message in frame {} may be a call that waits, or a reply that is offered to be read, and nobody has "

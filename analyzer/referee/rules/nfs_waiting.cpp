@@ -281,18 +281,35 @@ const Row rows::server_asks_to_wait{
         "The same operation was answered with JUKEBOX, DELAY or GRACE again and again. The server lives and is busy "
         "with something: a recall, its grace period, a file that comes back from a slow store.",
     .evidence =
-        "Three or more such answers to one operation without a success in between; a warning when that lasted for "
+        "Three or more of one such answer to one operation, without another about the file (where all are about one) "
+        "in between; a warning when that lasted for "
         "--wait, or still does at the end. A grace period that ends is a note: that is how a server starts.",
     .next =
         "What the server waits for: a recall that is outstanding (recall-unanswered), its grace period "
         "(/proc/fs/nfsd/nfsv4gracetime), the state of its file system."};
 
+namespace {
+
+[[nodiscard]] std::string_view what_came_then(DelayRun::Then then) noexcept {
+  switch (then) {
+    case DelayRun::Then::success:
+      return "then it went through";
+    case DelayRun::Then::failure:
+      return "then it failed";
+    case DelayRun::Then::other_delay:
+      return "then the server asked to wait in other words";
+  }
+  return "";
+}
+
+}  // namespace
+
 void judge_delays(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
   constexpr std::uint64_t enough = 3;
   constexpr TimeNs asks_again = 60'000'000'000;  // clients wait for fifteen seconds at most
-  const auto judge = [&](const NfsWatch::DelayKey& key, const DelayRun& run) {
+  const auto judge = [&](const NfsWatch::ErrorKey& key, const DelayRun& run) {
     if (run.times < enough) return;
-    const auto& [operation, version_3] = key;
+    const auto& [operation, status, version_3] = key;
     const bool gap = run.over.number == 0 && gap_behind(mount, run.last);
     if (gap)
       witness.unchecked(RuleId::server_asks_to_wait, run.connection, "the capture lacks what the server said next");
@@ -301,7 +318,7 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
         assessment.state == MountFacts::State::closed || trace::passed(run.last.time, assessment.end.time, asks_again);
     const bool lasts = run.over.number == 0 && !gap && !gone;
     // A grace period that ends is how a server starts.
-    const bool long_enough = run.status != wire::nfs4err_grace && run.lasted() >= witness.context.options.wait;
+    const bool long_enough = status != wire::nfs4err_grace && run.lasted() >= witness.context.options.wait;
     Symptom symptom;
     symptom.frames = {run.first, run.last, run.over};
     symptom.connections = {run.connection};
@@ -309,13 +326,13 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
     symptom.times = run.times;
     symptom.at_most = long_enough || lasts ? Severity::warning : Severity::note;
     symptom.what = fmt::format("The server answered {} with {} {} times, from frame {} to {}", operation,
-                               status_name(run.status, version_3), run.times, run.first.number, run.last.number);
+                               status_name(status, version_3), run.times, run.first.number, run.last.number);
     symptom.what += lasts ? std::string("; that lasts to the end")
                     : gap ? std::string("; what came of it is not in the capture")
                     : run.over.number == 0
                         ? std::string("; the client gave up")
-                        : fmt::format("; then it went through (frame {}), {:.1f} s after the first", run.over.number,
-                                      seconds(trace::elapsed(run.first.time, run.over.time)));
+                        : fmt::format("; {} (frame {}), {:.1f} s after the first", what_came_then(run.then),
+                                      run.over.number, seconds(trace::elapsed(run.first.time, run.over.time)));
     if (!assessment.recalls.empty()) {
       symptom.what += fmt::format("; a recall is outstanding (frame {})", assessment.recalls.front()->callback.number);
     }

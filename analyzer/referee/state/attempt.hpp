@@ -59,12 +59,17 @@ struct Attempt {
     unreadable,   ///< the server says something over TCP, of which the capture has too little
     other         ///< not for RPC-over-RDMA: does not count
   } outcome = Outcome::open;
-  std::optional<std::uint16_t> reason;  ///< of a REJ
-  HeldFinding single;                   ///< about this attempt alone: none of its own once it is part of a series
+  trace::ReportBy says = trace::ReportBy::server;  ///< that it is unreachable
+  std::optional<std::uint16_t> reason;             ///< of a REJ
+  HeldFinding single;  ///< about this attempt alone: none of its own once it is part of a series
 
   [[nodiscard]] bool answered_no() const noexcept {
     return outcome == Outcome::rejected || outcome == Outcome::declined || outcome == Outcome::unconfirmed ||
            outcome == Outcome::unheard || outcome == Outcome::refused || outcome == Outcome::unreachable;
+  }
+  /// The server itself has not said anything.
+  [[nodiscard]] bool answered_by_another() const noexcept {
+    return outcome == Outcome::unreachable && says == trace::ReportBy::another;
   }
   /// Of two taps one may be late: then its answer stands in front of it.
   [[nodiscard]] FrameRef foremost() const noexcept {

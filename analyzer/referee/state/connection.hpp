@@ -366,6 +366,16 @@ struct Connection {
     const Transaction* call = find(requester, xid);
     return call != nullptr && !call->answered() ? call : nullptr;
   }
+  /// Those with an answer that are remembered.
+  template <class Visit>
+  void each_answered(Visit visit) const {
+    for (const auto* ids : {&finished, &answered_in_part}) {
+      for (const TransactionId& id : *ids) {
+        const Transaction* const call = transactions.find(id.key);
+        if (call != nullptr && call->id == id) visit(*call);
+      }
+    }
+  }
   [[nodiscard]] Transaction* find(TransactionId id) {
     Transaction* call = transactions.find(id.key);
     return call == nullptr || call->id.generation != id.generation ? nullptr : call;

@@ -13,8 +13,9 @@ namespace {
 
 /// A client sends again right after it has connected, what it had open.
 constexpr std::uint64_t calls_sent_again = 1024;
-/// With nconnect there are as many beside each other.
-constexpr std::size_t connections_looked_at = 17;
+/// With nconnect there are sixteen beside each other; where they fall silent and the client connects again, twice as
+/// many, and so on.
+constexpr std::size_t connections_looked_at = 64;
 
 /// With the same XID: the same request? Where an argument was moved to or from a chunk, what is inline changes with it.
 [[nodiscard]] bool same_request(const Likeness& before, const Likeness& now) {
@@ -36,20 +37,24 @@ constexpr std::size_t connections_looked_at = 17;
 }
 
 enum class Look : std::uint8_t { on, no_more };
+enum class LookedAt : std::uint8_t { enough, some };
 /// The other connections of the mount that have Calls, the newest first.
 template <class Visit>
-void each_beside(const Connection& connection, Visit visit) {
-  const auto& calling = connection.mount->calling;
+LookedAt each_beside(const Connection& connection, Visit visit) {
   std::size_t looked_at = 0;
-  for (auto at = calling.rbegin(); at != calling.rend() && looked_at < connections_looked_at; ++at, ++looked_at) {
-    if (at->second != &connection && visit(*at->second) == Look::no_more) return;
+  const auto& calling = connection.mount->calling;
+  for (auto at = calling.rbegin(); at != calling.rend(); ++at) {
+    if (at->second == &connection) continue;
+    if (looked_at++ == connections_looked_at) return LookedAt::some;
+    if (visit(*at->second) == Look::no_more) break;
   }
+  return LookedAt::enough;
 }
 
 [[nodiscard]] Transaction* open_elsewhere(Connection& connection, const Transaction& call) {
   if (connection.facts.messages.calls > calls_sent_again) return nullptr;
   Transaction* found = nullptr;
-  each_beside(connection, [&](Connection& beside) {
+  const LookedAt looked_at = each_beside(connection, [&](Connection& beside) {
     Transaction* same = beside.find(call.requester, call.xid);
     if (same == nullptr || same->settled_elsewhere()) return Look::on;
     const bool refused = same->answers == 1 && beside.refused(same->reply);
@@ -59,6 +64,7 @@ void each_beside(const Connection& connection, Visit visit) {
     found = same;
     return Look::no_more;
   });
+  if (looked_at == LookedAt::some) keep_later(connection.mount->not_compared, call.call);
   return found;
 }
 
@@ -152,6 +158,7 @@ bool Life::sampled() const noexcept {
 }
 
 bool gap_behind(const Mount& mount, FrameRef frame) noexcept {
+  if (later(mount.forgotten_lack, frame)) return true;
   return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
     return life.sampled() || std::max(life.newest_lack[0].number, life.newest_lack[1].number) > frame.number;
   });
@@ -167,14 +174,14 @@ bool may_be_repetition(const Connection& connection, const Transaction& call) {
   if (connection.mount == nullptr) return false;
   if (first_copy_may_be_missing(connection)) return true;
   bool found = false;
-  each_beside(connection, [&](const Connection& beside) {
+  const LookedAt looked_at = each_beside(connection, [&](const Connection& beside) {
     const Transaction* same = beside.find(call.requester, call.xid);
     if (same == nullptr || same->call.number > call.call.number) return Look::on;
     if (same->answers != 0 && !unacknowledged_answer(beside, *same)) return Look::on;
     found = !same->payload || !call.payload || same_request(same->likeness(), call.likeness());
     return found ? Look::no_more : Look::on;
   });
-  return found;
+  return found || (looked_at == LookedAt::some && connection.facts.messages.calls <= calls_sent_again);
 }
 
 CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept {

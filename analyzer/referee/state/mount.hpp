@@ -30,6 +30,7 @@ namespace rpcrdma::referee {
 struct AttemptSeries {
   std::uint64_t attempts = 0;
   std::uint64_t rejected = 0, declined = 0, unconfirmed = 0, unheard = 0, refused = 0, unreachable = 0, unanswered = 0;
+  std::uint64_t by_others = 0;     ///< of the unreachable ones: somebody before the server says so
   std::uint64_t only_tcp = 0;      ///< of the unanswered ones: TCP was taken, and nothing asked for
   std::uint64_t acknowledged = 0;  ///< of the unanswered ones: the server has the request (MRA), and has not decided
   FrameRef receipt;                ///< of the newest attempt, if it is one of these; number 0: it is not
@@ -63,6 +64,7 @@ struct OpenCall {
     surely,
     perhaps,         ///< its answer may be what the capture lacks
     perhaps_beside,  ///< likewise: nothing is known to be missing of its connection, and much of others or all over
+    perhaps_again,   ///< it may have been sent again on one of more connections than are compared
     perhaps_no_call  ///< it may as well be a Reply that is offered to be read
   } waits = Waits::surely;
   /// Version 2: has all of it been sent?
@@ -198,6 +200,18 @@ struct LongWaits {
   std::vector<ConnectionId> connections;  ///< of those that waited long, a few
 };
 
+/// Attempts to reach one port, which are no longer kept one by one.
+struct FoldedAttempts {
+  MountFacts::Attempts counted;
+  AttemptSeries series;
+};
+
+/// Newest frame of an address, also of other connections or without RDMA; number 0: none.
+struct Present {
+  FrameRef surely;
+  FrameRef perhaps;  ///< of more addresses than are noted one by one
+};
+
 struct Mount {
   static constexpr std::size_t most_attempts = 512;
   static constexpr std::size_t most_series = 64;
@@ -213,13 +227,18 @@ struct Mount {
   std::list<Attempt> attempts;        ///< newest ones, by first frame
   MountFacts::Attempts counted;       ///< those that are no longer in `attempts`
   std::vector<AttemptSeries> series;  ///< of attempts that are no longer in `attempts`; the last one may go on
-  std::vector<OpenCall> lost_calls;   ///< of connections that are over
-  std::vector<OpenCall> open_calls;   ///< at the end of the capture, of connections that are open
-  std::vector<Unheard> unheard;       ///< of connections that are over
-  FrameRef forgotten_unheard;         ///< newest of those for which there was no room; number 0: none
-  std::list<Life> lives;              ///< by end
+  std::map<std::uint16_t, FoldedAttempts> undecided;  ///< by port: whether they are for a mount shows at the end
+  std::vector<OpenCall> lost_calls;                   ///< of connections that are over
+  std::vector<OpenCall> open_calls;                   ///< at the end of the capture, of connections that are open
+  std::uint64_t lost_left_out = 0;  ///< Calls of the client for which there was no room in `lost_calls`
+  std::uint64_t open_left_out = 0;  ///< the same: younger than all in `open_calls`
+  std::vector<Unheard> unheard;     ///< of connections that are over
+  FrameRef forgotten_unheard;       ///< newest of those for which there was no room; number 0: none
+  std::list<Life> lives;            ///< by end, those that are open at the end of the capture by number
   std::uint64_t forgotten_lives = 0;
-  FrameRef clock_set;  ///< of the capture: set back before this frame; number 0: never
+  FrameRef forgotten_lack;  ///< the newest of what they lacked; number 0: nothing
+  FrameRef not_compared;    ///< newest Call that was not looked for on all connections beside its own; number 0: none
+  FrameRef clock_set;       ///< of the capture: set back before this frame; number 0: never
   NewestGaps gaps;
   /// Some of its connections may have been left with a DREQ that got no answer.
   bool left_unanswered = false;
@@ -232,8 +251,7 @@ struct Mount {
   NfsWatch nfs;
   OperationClocks clocks;
   std::optional<MountFacts::NfsOverTcp> nfs_over_tcp;
-  /// At the end, by side: newest frame of its address, also of other connections or without RDMA; number 0: none.
-  std::array<FrameRef, 2> present;
+  std::array<Present, 2> present;  ///< at the end, by side
 
   /// Whoever asks for a connection is the client.
   [[nodiscard]] MountFacts::Roles roles() const noexcept {
@@ -311,6 +329,8 @@ struct Assessment {
     only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
     more_ended,      ///< elsewhere in its session than is kept: what is awaited may be among it
+    not_kept,        ///< more copies or recalls were under way at a time than are kept
+    not_compared,    ///< what waits may have been sent again on one of more connections than are compared
     call_or_offer,   ///< what waits may be a Reply that is offered to be read
     message_unread,  ///< of what came in pieces the end could not be read
     last_words_cut,  ///< whether what the client sent last is a Call
@@ -359,6 +379,8 @@ struct Assessment {
   std::uint64_t hidden_recalls = 0;       ///< of `hidden`
   std::uint64_t hidden = 0;               ///< Calls and others that may have been answered where the capture has gaps
   std::uint64_t more_ended = 0;           ///< of these: what may have ended among more than is kept
+  std::uint64_t not_compared = 0;         ///< of these: what may have been sent again where that was not looked for
+  std::uint64_t not_kept = 0;             ///< of these: kinds of what was promised and not kept
   std::uint64_t doubtful = 0;             ///< of `hidden`: what may be no Call
   FrameRef doubted;                       ///< the oldest of those
   FrameRef last_words;                    ///< of the client, which were cut
@@ -371,8 +393,9 @@ struct Assessment {
     std::uint64_t copies = 0;
     FrameRef heard;      ///< its newest frame; number 0: none
     FrameRef elsewhere;  ///< behind the first repeat, from its address: another connection, a ping; number 0: nothing
+    FrameRef perhaps_elsewhere;  ///< likewise, and whether it is from its address is not known
 
-    [[nodiscard]] bool gone() const noexcept { return elsewhere.number == 0; }
+    [[nodiscard]] bool gone() const noexcept { return elsewhere.number == 0 && perhaps_elsewhere.number == 0; }
   };
   std::optional<Silence> silence;
 };

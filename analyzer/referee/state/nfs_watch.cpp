@@ -2,6 +2,7 @@
 #include "referee/state/nfs_watch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "referee/state/connection.hpp"
@@ -15,24 +16,46 @@ namespace {
 
 using wire::StateId;
 
-void react(NfsWatch& nfs, FrameRef frame) {
+/// The newest of a session that lasts; nullptr: none does.
+template <class Matches>
+[[nodiscard]] FlagEpisode* lasting_episode(std::vector<FlagEpisode>& episodes, Matches matches) {
+  const auto at = std::find_if(episodes.rbegin(), episodes.rend(), [&](const FlagEpisode& episode) {
+    return episode.cleared.number == 0 && matches(episode.session);
+  });
+  return at == episodes.rend() ? nullptr : &*at;
+}
+
+/// A callback channel is made anew, by BIND_CONN_TO_SESSION or CREATE_SESSION.
+template <class Matches>
+void react(NfsWatch& nfs, FrameRef frame, Matches matches) {
   keep_later(nfs.channel_made, frame);
-  if (nfs.channel.empty()) return;
-  FlagEpisode& episode = nfs.channel.back();
-  if (episode.cleared.number == 0 && episode.reaction.number == 0) episode.reaction = frame;
+  FlagEpisode* episode = lasting_episode(nfs.channel, matches);
+  if (episode != nullptr && episode->reaction.number == 0) episode->reaction = frame;
+}
+
+/// `bound`: null: it was not read.
+void take_bound(NfsWatch& nfs, FrameRef frame, const wire::BoundConnection* bound) {
+  if (bound != nullptr) nfs.clients.uses(bound->session);
+  react(nfs, frame, [&](const wire::SessionId& session) { return bound == nullptr || session == bound->session; });
+}
+
+/// What the server said of the client's session, it says of the new one from now on.
+void take_made_session(NfsWatch& nfs, const Transaction& call, const wire::SessionId& session) {
+  const auto of_client = [&](const wire::SessionId& old) { return nfs.clients.may_be_made_by(old, call.client); };
+  for (std::vector<FlagEpisode>* episodes : {&nfs.channel, &nfs.revoked}) {
+    if (FlagEpisode* episode = lasting_episode(*episodes, of_client)) episode->session = session;
+  }
+  nfs.clients.makes(session, call.client);
 }
 
 /// The server agrees with how the client makes itself known.
-void take_introduction(Connection& connection, Transaction& call) {
+void take_introduction(Connection& connection, Transaction& call, FrameRef reply) {
   NfsWatch& nfs = connection.mount->nfs;
   const auto how = std::exchange(call.introduces, Transaction::Introduces::nobody);
   if (how != Transaction::Introduces::client && how != Transaction::Introduces::confirmed) return;
-  if (how == Transaction::Introduces::confirmed) {
-    const bool anew = nfs.verifier != nfs.asked_verifier || !nfs.verifier;
-    nfs.verifier = nfs.asked_verifier;
-    if (!anew) return;
-  }
-  nfs.promises.forget(connection.facts);
+  const bool of_4_0 = how == Transaction::Introduces::confirmed;
+  if (of_4_0 && !nfs.clients.confirms_anew()) return;
+  nfs.promises.forget(connection.facts, reply, nfs.clients, of_4_0 ? std::nullopt : call.client);
 }
 
 [[nodiscard]] std::uint32_t introducing_operation(Transaction::Introduces how) noexcept {
@@ -46,13 +69,6 @@ void take_introduction(Connection& connection, Transaction& call) {
   });
   if (said != reply.steps.end()) return said->status != 0;
   return reply.whole() && reply.status.value_or(0) != 0;
-}
-
-void take_session(NfsWatch& nfs, const wire::SessionId& session) {
-  if (!nfs.sessions.empty() && nfs.sessions.back() == session) return;  // as always but once
-  std::erase(nfs.sessions, session);
-  if (nfs.sessions.size() >= NfsWatch::most_sessions) nfs.sessions.erase(nfs.sessions.begin());
-  nfs.sessions.push_back(session);
 }
 
 /// What an operation of the client asks for.
@@ -69,6 +85,9 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
         nfs.promises.give_back_layouts(*layouts, call.call);
       }
       break;
+    case wire::operation::putfh:
+      if (const auto* named = std::get_if<wire::FileNamed>(&step.arguments)) call.file = named->file;
+      break;
     case wire::operation::offload_cancel:
       if (state != nullptr) nfs.promises.end_copy(*state, call.call);
       break;
@@ -76,19 +95,22 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
       if (state != nullptr) call.asked_of = *state;
       break;
     case wire::operation::bind_conn_to_session:
-      if (const auto* bound = std::get_if<wire::BoundConnection>(&step.arguments)) take_session(nfs, bound->session);
-      react(nfs, call.call);
+      take_bound(nfs, call.call, std::get_if<wire::BoundConnection>(&step.arguments));
       break;
     case wire::operation::create_session:
-      react(nfs, call.call);
+      if (const auto* wanted = std::get_if<wire::SessionWanted>(&step.arguments)) call.client = wanted->client;
+      react(nfs, call.call,
+            [&](const wire::SessionId& session) { return nfs.clients.may_be_made_by(session, call.client); });
       break;
     case wire::operation::exchange_id:
       call.introduces = Transaction::Introduces::client;
+      if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) call.client = client->owner;
       break;
-    case wire::operation::setclientid:
-      nfs.asked_verifier.reset();
-      if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) nfs.asked_verifier = client->verifier;
+    case wire::operation::setclientid: {
+      const auto* client = std::get_if<wire::ClientBegun>(&step.arguments);
+      nfs.clients.asks(client != nullptr ? std::optional(*client) : std::nullopt);
       break;
+    }
     case wire::operation::setclientid_confirm:
       call.introduces = Transaction::Introduces::confirmed;
       break;
@@ -97,7 +119,13 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
   }
 }
 
-[[nodiscard]] Recall recall_of(const Connection& connection, const Transaction& call, std::size_t place, Recall::Of of,
+/// Where in a CB_COMPOUND an operation stands: which of them it is, from 0, and the session that is called.
+struct CalledAt {
+  std::size_t place = 0;
+  std::optional<wire::SessionId> session;
+};
+
+[[nodiscard]] Recall recall_of(const Connection& connection, const Transaction& call, const CalledAt& at, Recall::Of of,
                                const std::optional<StateId>& state) {
   Recall recall;
   recall.of = of;
@@ -105,21 +133,23 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
   recall.callback = call.call;
   recall.xid = call.xid;
   recall.connection = connection.id();
-  recall.place = place;
+  recall.place = at.place;
+  recall.session = at.session;
   return recall;
 }
 
 /// What the server's callback says or wants.
-/// `place`: which operation of the CB_COMPOUND it is, from 0.
-void take_callback_step(Connection& connection, const Transaction& call, const wire::CallStep& step,
-                        std::size_t place) {
+void take_callback_step(Connection& connection, const Transaction& call, const wire::CallStep& step, CalledAt& at) {
   NfsWatch& nfs = connection.mount->nfs;
   // A server of NFSv4.0 connects to its client to call it. What the client returns goes the other way: in another
   // mount.
   const bool returned_here = call.requester == trace::Side::passive;
   switch (step.operation) {
     case wire::operation::cb_sequence:
-      if (const auto* session = std::get_if<wire::SessionId>(&step.arguments)) take_session(nfs, *session);
+      if (const auto* session = std::get_if<wire::SessionId>(&step.arguments)) {
+        nfs.clients.uses(*session);
+        at.session = *session;
+      }
       break;
     case wire::operation::cb_offload:
       if (const auto* done = std::get_if<wire::OffloadDone>(&step.arguments)) {
@@ -129,7 +159,7 @@ void take_callback_step(Connection& connection, const Transaction& call, const w
     case wire::operation::cb_recall:
       if (!returned_here) break;
       if (const auto* state = std::get_if<StateId>(&step.arguments)) {
-        nfs.promises.begin_recall(recall_of(connection, call, place, Recall::Of::delegation, *state));
+        nfs.promises.begin_recall(recall_of(connection, call, at, Recall::Of::delegation, *state));
       }
       break;
     case wire::operation::cb_layoutrecall:
@@ -137,7 +167,7 @@ void take_callback_step(Connection& connection, const Transaction& call, const w
       if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
         const bool file = layouts->of == wire::Layouts::Of::file;
         const auto state = file ? std::optional(layouts->state) : std::nullopt;
-        nfs.promises.begin_recall(recall_of(connection, call, place, Recall::Of::layout, state));
+        nfs.promises.begin_recall(recall_of(connection, call, at, Recall::Of::layout, state));
       }
       break;
     default:
@@ -150,27 +180,39 @@ constexpr std::uint32_t channel_down =
 constexpr std::uint32_t state_lost = wire::seq4_expired_all_state_revoked | wire::seq4_expired_some_state_revoked |
                                      wire::seq4_admin_state_revoked | wire::seq4_recallable_state_revoked;
 
-void take_flags(std::vector<FlagEpisode>& episodes, std::uint32_t flags, FrameRef frame, ConnectionId connection) {
-  const bool going_on = !episodes.empty() && episodes.back().cleared.number == 0;
+/// Where there is no room: what is over goes first.
+[[nodiscard]] FlagEpisode& new_episode(std::vector<FlagEpisode>& episodes) {
+  if (episodes.size() >= NfsWatch::most_episodes) {
+    const auto over = std::find_if(episodes.begin(), episodes.end(),
+                                   [](const FlagEpisode& episode) { return episode.cleared.number != 0; });
+    episodes.erase(over != episodes.end() ? over : episodes.begin());
+  }
+  return episodes.emplace_back();
+}
+
+void take_flags(std::vector<FlagEpisode>& episodes, const wire::Sequenced& said, std::uint32_t which, FrameRef frame,
+                ConnectionId connection) {
+  const std::uint32_t flags = said.flags & which;
+  FlagEpisode* episode =
+      lasting_episode(episodes, [&](const wire::SessionId& session) { return session == said.session; });
   if (flags == 0) {
-    if (going_on) episodes.back().cleared = frame;
+    if (episode != nullptr) episode->cleared = frame;
     return;
   }
-  if (!going_on) {
-    if (episodes.size() >= NfsWatch::most_episodes) episodes.erase(episodes.begin());
-    episodes.emplace_back();
-    episodes.back().first = frame;
-    episodes.back().connection = connection;
+  if (episode == nullptr) {
+    episode = &new_episode(episodes);
+    episode->session = said.session;
+    episode->first = frame;
+    episode->connection = connection;
   }
-  FlagEpisode& episode = episodes.back();
-  episode.flags |= flags;
-  ++episode.replies;
-  episode.last = frame;
+  episode->flags |= flags;
+  ++episode->replies;
+  episode->last = frame;
 }
 
 void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, const Connection& on) {
   const ConnectionId connection = on.id();
-  nfs.promises.forget(on.facts);
+  nfs.promises.forget(on.facts, frame, nfs.clients, std::nullopt);
   NfsWatch::Restart& restart = nfs.restart;
   if (restart.replies++ == 0) {
     restart.status = status;
@@ -180,33 +222,68 @@ void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, const Con
   restart.last = frame;
 }
 
+/// Another answer, be it an error, or "later" in other words.
+void end_delay(NfsWatch& nfs, const NfsWatch::ErrorKey& key, const Transaction& call, FrameRef frame,
+               DelayRun::Then then) {
+  constexpr std::uint64_t worth_keeping = 3;
+  const auto run = nfs.delays.find(key);
+  if (run == nfs.delays.end()) return;
+  if (run->second.files == DelayRun::Files::one && call.file && *call.file != run->second.file) return;
+  run->second.over = frame;
+  run->second.then = then;
+  const auto before = nfs.delays_over.find(key);
+  const bool worse = before == nfs.delays_over.end() || before->second.lasted() < run->second.lasted();
+  const bool room = before != nfs.delays_over.end() || nfs.delays_over.size() < NfsWatch::most_errors;
+  if (run->second.times >= worth_keeping && worse && room) nfs.delays_over[key] = run->second;
+  nfs.delays.erase(run);
+}
+
+void count_delay(DelayRun& delay, const Transaction& call, FrameRef frame, ConnectionId connection) {
+  if (delay.times++ == 0) {
+    delay.first = frame;
+    delay.connection = connection;
+  }
+  delay.last = frame;
+  if (!call.file) return;
+  if (delay.files == DelayRun::Files::not_known) {
+    delay.files = DelayRun::Files::one;
+    delay.file = *call.file;
+  } else if (delay.file != *call.file) {
+    delay.files = DelayRun::Files::several;
+  }
+}
+
+void take_delay(Connection& connection, const Transaction& call, const std::string& operation, std::uint32_t status,
+                bool version_3, FrameRef frame) {
+  NfsWatch& nfs = connection.mount->nfs;
+  constexpr std::array<std::uint32_t, 1> later_3 = {wire::nfs3err_jukebox};
+  constexpr std::array<std::uint32_t, 2> later_4 = {wire::nfs4err_delay, wire::nfs4err_grace};
+  const auto take = [&](const auto& words) {
+    const bool delays = std::find(words.begin(), words.end(), status) != words.end();
+    const auto then = status == 0 ? DelayRun::Then::success
+                      : delays    ? DelayRun::Then::other_delay
+                                  : DelayRun::Then::failure;
+    for (const std::uint32_t word : words) {
+      if (word != status && !nfs.delays.empty()) end_delay(nfs, {operation, word, version_3}, call, frame, then);
+    }
+    if (!delays) return;
+    NfsWatch::ErrorKey key{operation, status, version_3};
+    if (nfs.delays.size() >= NfsWatch::most_errors && !nfs.delays.contains(key)) return;
+    nfs.files = NfsWatch::Files::read;
+    count_delay(nfs.delays[std::move(key)], call, frame, connection.id());
+  };
+  if (version_3) {
+    take(later_3);
+  } else {
+    take(later_4);
+  }
+}
+
 void take_status(Connection& connection, const Transaction& call, const std::string& operation, std::uint32_t status,
                  bool version_3, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
-  const bool later =
-      version_3 ? status == wire::nfs3err_jukebox : status == wire::nfs4err_delay || status == wire::nfs4err_grace;
-  const NfsWatch::DelayKey key_of_run{operation, version_3};
-  const auto run = nfs.delays.find(key_of_run);
-  const bool going_on = run != nfs.delays.end() && run->second.over.number == 0;
-  if (!later && going_on) {  // another answer, be it an error
-    constexpr std::uint64_t worth_keeping = 3;
-    run->second.over = frame;
-    const auto before = nfs.delays_over.find(key_of_run);
-    const bool worse = before == nfs.delays_over.end() || before->second.lasted() < run->second.lasted();
-    const bool room = before != nfs.delays_over.end() || nfs.delays_over.size() < NfsWatch::most_errors;
-    if (run->second.times >= worth_keeping && worse && room) nfs.delays_over[key_of_run] = run->second;
-    nfs.delays.erase(run);
-  }
+  take_delay(connection, call, operation, status, version_3, frame);
   if (status == 0) return;
-  if (later && (going_on || nfs.delays.size() < NfsWatch::most_errors)) {
-    DelayRun& delay = nfs.delays[key_of_run];
-    if (delay.times++ == 0) {
-      delay.status = status;
-      delay.first = frame;
-      delay.connection = connection.id();
-    }
-    delay.last = frame;
-  }
   NfsWatch::ErrorKey key{operation, status, version_3};
   if (nfs.errors.size() < NfsWatch::most_errors || nfs.errors.contains(key)) {
     NfsWatch::ErrorCount& error = nfs.errors[std::move(key)];
@@ -219,7 +296,9 @@ void take_status(Connection& connection, const Transaction& call, const std::str
   if (restarted && call.requester == trace::Side::active) take_restart(nfs, status, frame, connection);
 }
 
-void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame) {
+/// `session`: of the SEQUENCE in front of it.
+void take_copy(Connection& connection, const Transaction& call, const wire::Copied& copied, FrameRef frame,
+               const std::optional<wire::SessionId>& session) {
   if (copied.synchronous || !copied.callback) return;
   AsyncCopy copy;
   copy.state = *copied.callback;
@@ -227,6 +306,7 @@ void take_copy(Connection& connection, const Transaction& call, const wire::Copi
   copy.reply = frame;
   copy.xid = call.xid;
   copy.connection = connection.id();
+  copy.session = session;
   connection.mount->nfs.promises.begin_copy(copy);
 }
 
@@ -240,12 +320,11 @@ void take_copy(Connection& connection, const Transaction& call, const wire::Copi
 
 void take_sequence(Connection& connection, const wire::Sequenced& said, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
-  take_session(nfs, said.session);
-  const std::uint32_t flags = said.flags;
-  if (flags == 0 && nfs.channel.empty() && nfs.revoked.empty()) return;  // as a healthy server always says
-  take_flags(nfs.channel, flags & channel_down, frame, connection.id());
-  take_flags(nfs.revoked, flags & state_lost, frame, connection.id());
-  if ((flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection);
+  nfs.clients.serves(said.session, frame);
+  if (said.flags == 0 && nfs.channel.empty() && nfs.revoked.empty()) return;  // as a healthy server always says
+  take_flags(nfs.channel, said, channel_down, frame, connection.id());
+  take_flags(nfs.revoked, said, state_lost, frame, connection.id());
+  if ((said.flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection);
 }
 
 /// Where a Reply's data stand, as its Write list says; of protected results nothing may be moved.
@@ -272,15 +351,22 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
   wire::read_reply_steps(message, wire_length,
                          {program, version, procedure, call.protection.value_or(wire::Protection::none)},
                          result_places(connection, *call.procedure, message, wire_length, writes), reply);
+  std::optional<wire::SessionId> session;
   for (const wire::ReplyStep& step : reply.steps) {
     if (!callback) {
       take_status(connection, call, std::string(wire::nfs4_operation_name(step.operation, false)), step.status, false,
                   frame);
     }
     const auto* said = std::get_if<wire::Sequenced>(&step.result);
+    if (said != nullptr) session = said->session;
     if (said != nullptr && call.protection == wire::Protection::integrity) take_sequence(connection, *said, frame);
-    if (const auto* made = std::get_if<wire::CreatedSession>(&step.result)) take_session(nfs, made->session);
-    if (const auto* copied = std::get_if<wire::Copied>(&step.result)) take_copy(connection, call, *copied, frame);
+    if (const auto* made = std::get_if<wire::CreatedSession>(&step.result)) take_made_session(nfs, call, made->session);
+    if (const auto* named = std::get_if<wire::ClientNamed>(&step.result)) {
+      if (!nfs.clients.begins_anew(call.client, *named)) call.introduces = Transaction::Introduces::nobody;
+    }
+    if (const auto* copied = std::get_if<wire::Copied>(&step.result)) {
+      take_copy(connection, call, *copied, frame, session);
+    }
     if (const auto* progress = std::get_if<wire::OffloadProgress>(&step.result)) {
       if (progress->complete && call.asked_of) nfs.promises.end_copy(*call.asked_of, frame);
     }
@@ -328,16 +414,29 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
   if (callback) connection.mount->nfs.newest_callback = call.call;
   wire::CallSteps& steps = connection.mount->nfs.read->asked;
   wire::read_call_steps(message, wire_length, places, steps);
-  for (std::size_t place = 0; place < steps.steps.size(); ++place) {
-    const wire::CallStep& step = steps.steps[place];
+  CalledAt at;
+  for (; at.place < steps.steps.size(); ++at.place) {
+    const wire::CallStep& step = steps.steps[at.place];
     if (callback) {
-      take_callback_step(connection, call, step, place);
+      take_callback_step(connection, call, step, at);
     } else {
       take_step(connection, call, step);
     }
     call.watched = call.watched || watches(step.operation, callback);
   }
   if (!steps.whole()) watch_unread(connection, call.call);
+}
+
+bool watches_files(const Connection& connection) noexcept {
+  return connection.mount != nullptr && connection.mount->nfs.files == NfsWatch::Files::read;
+}
+
+void watch_file(const Connection& connection, Transaction& call, wire::Bytes arguments) {
+  constexpr std::size_t most = 64;  // NFS3_FHSIZE
+  if (!watches_files(connection) || arguments.size() < 4) return;
+  const std::uint32_t length = wire::load_be32(arguments.data());
+  if (length > most || arguments.size() - 4 < length) return;
+  call.file = wire::hash_of(arguments.subspan(4, length));
 }
 
 void watch_unread(Connection& connection, FrameRef frame) {
@@ -354,9 +453,9 @@ bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t w
   return steps.whole();
 }
 
-void watch_answered(Connection& connection, Transaction& call) {
+void watch_answered(Connection& connection, Transaction& call, FrameRef reply) {
   if (connection.mount == nullptr) return;
-  take_introduction(connection, call);
+  take_introduction(connection, call, reply);
   connection.mount->nfs.promises.layouts_answered(call.call);
   // A Long Call of which the capture has not what was read, or one that was cut before it says what it asks for.
   if (!call.procedure) watch_unread(connection, call.call);
@@ -368,7 +467,7 @@ void watch_orphan(Connection& connection, FrameRef reply) {
 
 void watch_unseen_reply(Connection& connection, Transaction& call) {
   if (connection.mount == nullptr) return;
-  watch_answered(connection, call);
+  watch_answered(connection, call, call.call);
   connection.mount->nfs.promises.recalls_answered_unseen(call.call);
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/state/nfs_clients.hpp"
 #include "referee/state/outcomes.hpp"
 #include "referee/state/promises.hpp"
 #include "trace/events.hpp"
@@ -25,8 +26,9 @@ namespace rpcrdma::referee {
 struct Connection;
 struct Transaction;
 
-/// A time in which SEQUENCE replies carry status flags.
+/// A time in which the SEQUENCE replies of one session carry status flags.
 struct FlagEpisode {
+  wire::SessionId session;  ///< or the one that its client has made in its place since
   std::uint32_t flags = 0;  ///< all that were seen in it
   std::uint64_t replies = 0;
   FrameRef first;
@@ -36,13 +38,16 @@ struct FlagEpisode {
   ConnectionId connection = 0;
 };
 
-/// Replies of one operation that say "later", without a success of it in between.
+/// Replies of one operation that say "later" in the same words, without another answer to it in between. Where all are
+/// about one file, without another answer about that.
 struct DelayRun {
-  std::uint32_t status = 0;
+  enum class Files : std::uint8_t { not_known, one, several } files = Files::not_known;
+  std::uint64_t file = 0;  ///< if it is one
   std::uint64_t times = 0;
   FrameRef first;
   FrameRef last;
-  FrameRef over;  ///< the success that ended it; number 0: it lasts
+  FrameRef over;  ///< the other answer that ended it; number 0: it lasts
+  enum class Then : std::uint8_t { success, failure, other_delay } then = Then::success;
   ConnectionId connection = 0;
 
   [[nodiscard]] TimeNs lasted() const noexcept { return (over.number != 0 ? over : last).time - first.time; }
@@ -55,9 +60,8 @@ struct StepsRead {
 };
 
 struct NfsWatch {
-  static constexpr std::size_t most_episodes = 32;
+  static constexpr std::size_t most_episodes = 64;
   static constexpr std::size_t most_errors = 256;
-  static constexpr std::size_t most_sessions = 4;
 
   struct ErrorCount {
     std::uint64_t times = 0;
@@ -74,24 +78,21 @@ struct NfsWatch {
     ConnectionId connection = 0;
   };
 
+  NfsClients clients;
   Promises promises;
-  FrameRef channel_made;                          ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
-  std::vector<FlagEpisode> channel;               ///< the callback channel is down
-  std::vector<FlagEpisode> revoked;               ///< state was taken away
-  using DelayKey = std::pair<std::string, bool>;  ///< the operation, and whether it is one of NFSv3
-  std::map<DelayKey, DelayRun> delays;            ///< while they last
-  std::map<DelayKey, DelayRun> delays_over;       ///< the longest of those that are over
+  FrameRef channel_made;                ///< the newest BIND_CONN_TO_SESSION or CREATE_SESSION; number 0: none
+  std::vector<FlagEpisode> channel;     ///< the callback channel is down
+  std::vector<FlagEpisode> revoked;     ///< state was taken away
+  std::map<ErrorKey, DelayRun> delays;  ///< while they last
+  /// Of Calls it is read which file they are about: since the server has asked to wait for the first time.
+  enum class Files : std::uint8_t { not_read, read } files = Files::not_read;
+  std::map<ErrorKey, DelayRun> delays_over;  ///< the longest of those that are over
   std::map<ErrorKey, ErrorCount> errors;
   Restart restart;
-  /// NFSv4.0: a client that begins anew confirms another verifier; one that only names its callbacks anew, the same.
-  std::optional<std::uint64_t> asked_verifier;  ///< of the newest SETCLIENTID
-  std::optional<std::uint64_t> verifier;        ///< of the newest that was confirmed
   Outcomes outcomes;
   FrameRef newest_callback;
-  FrameRef unread;                        ///< newest message that could not be read to its end; number 0: none
-  std::vector<wire::SessionId> sessions;  ///< that are used here, the newest last
-  StepsRead* read = nullptr;              ///< whoever has the mounts owns it
-  std::uint64_t connections_opened = 0;   ///< SEQUENCE and others behind the second one may speak of a restart
+  FrameRef unread;            ///< newest message that could not be read to its end; number 0: none
+  StepsRead* read = nullptr;  ///< whoever has the mounts owns it
 };
 
 /// Does anybody wait for what this operation asks for, or says?
@@ -99,6 +100,10 @@ struct NfsWatch {
 /// What matters of a Call or callback. `message` begins with the XID; `places`: where its data stand.
 void watch_call(Connection& connection, Transaction& call, wire::Bytes message, std::size_t wire_length,
                 const wire::DataPlaces& places);
+/// Does it matter which file a Call is about?
+[[nodiscard]] bool watches_files(const Connection& connection) noexcept;
+/// Of NFSv3, where that matters. `arguments`: from the first on, which mostly is a file handle.
+void watch_file(const Connection& connection, Transaction& call, wire::Bytes arguments);
 /// A Call or Reply of that frame could not be read to its end: it may have been what somebody waits for.
 void watch_unread(Connection& connection, FrameRef frame);
 /// Can all that a Call asks for be read from so much of it?
@@ -109,7 +114,7 @@ void watch_orphan(Connection& connection, FrameRef reply);
 /// The Call was answered, and how is not known: a recall may have been excused.
 void watch_unseen_reply(Connection& connection, Transaction& call);
 /// The Call has got its first answer, which did not refuse what it asked for as far as that was read (watch_reply).
-void watch_answered(Connection& connection, Transaction& call);
+void watch_answered(Connection& connection, Transaction& call, FrameRef reply);
 /// What matters of its first Reply.
 /// `writes`: its Write list; nullptr: not known.
 void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,

@@ -115,7 +115,8 @@ void note_operations(Connection& connection, Transaction& call, const CallRead& 
   const bool callback = of_callback(call);
   const bool watched = std::any_of(compound.operations.begin(), compound.operations.end(),
                                    [&](std::uint32_t operation) { return watches(operation, callback); });
-  if (watched || callback) watch_call(connection, call, message, wire_length, argument_places(connection, call));
+  if (watched || callback || watches_files(connection))
+    watch_call(connection, call, message, wire_length, argument_places(connection, call));
   count_operations(procedure, compound);
 }
 
@@ -152,7 +153,10 @@ void note_arguments(Connection& connection, Transaction& call, Procedure* proced
   const CallRead read = read_call(connection, call, message, wire_length);
   note_back_channel(connection, call, read);
   const auto [program, version, number] = *call.procedure;
-  if (program == wire::nfs_program && version == 3) note_protection(call, read, message);
+  if (program == wire::nfs_program && version == 3) {
+    note_protection(call, read, message);
+    if (read.rpc && read.rpc->body < message.size()) watch_file(connection, call, message.subspan(read.rpc->body));
+  }
   if (number == 0) note_context(call, read);
   if (procedure == nullptr) return;
   if (compounds(*call.procedure)) note_operations(connection, call, read, *procedure, message, wire_length);

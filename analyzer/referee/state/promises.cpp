@@ -35,19 +35,37 @@ void end_recalls(std::vector<Recall>& recalls, Recall::Of of, const std::optiona
 
 }  // namespace
 
-void Promises::forget(const ConnectionFacts& on) {
-  const FrameRef opened = on.opened;
-  // Whether a connection whose beginning is not in the capture is a new one is not known.
-  if (!on.handshake_seen) {
-    if (later(opened, perhaps_forgotten.before)) perhaps_forgotten = {opened, on.id};
-    return;
+namespace {
+
+[[nodiscard]] FrameRef promised(const AsyncCopy& copy) noexcept { return copy.reply; }
+[[nodiscard]] FrameRef promised(const Recall& recall) noexcept { return recall.callback; }
+
+template <class Promise>
+void show(Promise& promise, const Promises::Sign& sign, const Promises::Sign& perhaps) {
+  const FrameRef made = promised(promise);
+  if (made.number < sign.opened.number) keep_later(promise.forgotten.sign, sign.frame);
+  if (made.number < perhaps.opened.number && promise.connection != perhaps.on) {
+    keep_later(promise.forgotten.perhaps, perhaps.frame);
   }
-  keep_later(forgotten_before, opened);
-  std::erase_if(copies,
-                [&](const AsyncCopy& copy) { return copy.ended.number == 0 && copy.reply.number < opened.number; });
-  std::erase_if(recalls, [&](const Recall& recall) {
-    return recall.ended.number == 0 && recall.callback.number < opened.number;
-  });
+}
+
+}  // namespace
+
+void Promises::forget(const ConnectionFacts& on, FrameRef frame, const NfsClients& clients,
+                      std::optional<std::uint64_t> owner) {
+  const Sign sign{on.opened, frame, on.id};
+  // Whether a connection whose beginning is not in the capture is a new one is not known.
+  const bool seen = on.handshake_seen;
+  Sign& newest = seen ? begun : perhaps_begun;
+  if (!later(newest.opened, sign.opened)) newest = sign;
+  const auto show_each = [&](auto& promises) {
+    for (auto& promise : promises) {
+      if (promise.ended.number != 0 || (owner && !clients.may_be_of(promise.session, *owner))) continue;
+      show(promise, seen ? sign : Sign{}, seen ? Sign{} : sign);
+    }
+  };
+  show_each(copies);
+  show_each(recalls);
 }
 
 void Promises::end_copy(const StateId& state, FrameRef frame) {
@@ -58,12 +76,17 @@ void Promises::end_copy(const StateId& state, FrameRef frame) {
 }
 
 void Promises::begin_copy(AsyncCopy copy) {
-  if (copy.reply.number < forgotten_before.number) return;  // read late, behind a hole
+  show(copy, begun, perhaps_begun);
   if (copies.size() >= most_copies) {
-    const auto ended =
-        std::find_if(copies.begin(), copies.end(), [](const AsyncCopy& other) { return other.ended.number != 0; });
-    if (ended == copies.end()) return;
-    copies.erase(ended);
+    const auto over = [](const AsyncCopy& other) { return other.ended.number != 0; };
+    const auto gone = [](const AsyncCopy& other) { return other.forgotten.sign.number != 0; };
+    auto at = std::find_if(copies.begin(), copies.end(), over);
+    if (at == copies.end()) at = std::find_if(copies.begin(), copies.end(), gone);
+    if (at == copies.end()) {
+      keep_later(copy_not_kept, copy.reply);
+      return;
+    }
+    copies.erase(at);
   }
   // It may have been done before its Reply came.
   const bool done = copies_over.newest([&](const StateOver& over) {
@@ -74,7 +97,7 @@ void Promises::begin_copy(AsyncCopy copy) {
 }
 
 void Promises::begin_recall(Recall recall) {
-  if (recall.callback.number < forgotten_before.number) return;  // read late, behind a hole
+  show(recall, begun, perhaps_begun);
   if (recalls.size() >= most_recalls) {
     // Of what is over, what was over soonest: a long wait is told at the end.
     const auto wait = [](const Recall& each) {
@@ -82,8 +105,16 @@ void Promises::begin_recall(Recall recall) {
     };
     const auto shortest = std::min_element(recalls.begin(), recalls.end(),
                                            [&](const Recall& a, const Recall& b) { return wait(a) < wait(b); });
-    if (shortest->ended.number == 0) return;
-    recalls.erase(shortest);
+    auto at = shortest;
+    if (shortest->ended.number == 0) {
+      at = std::find_if(recalls.begin(), recalls.end(),
+                        [](const Recall& each) { return each.forgotten.sign.number != 0; });
+    }
+    if (at == recalls.end()) {
+      keep_later(recall_not_kept, recall.callback);
+      return;
+    }
+    recalls.erase(at);
   }
   if (crosses_its_return(*this, recall)) recall.ended = recall.callback;
   recalls.push_back(recall);

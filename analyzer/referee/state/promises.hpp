@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/state/nfs_clients.hpp"
 #include "referee/state/recent.hpp"
 #include "trace/events.hpp"
 #include "wire/nfs_steps.hpp"
@@ -22,6 +23,12 @@ enum class Elsewhere : std::uint8_t {
   more_than_kept,  ///< is so much that what is awaited may be among what was forgotten
 };
 
+/// Signs since that one end has begun anew, and knows nothing of it any more; number 0: none.
+struct Forgotten {
+  FrameRef sign;     ///< on a connection that was opened since
+  FrameRef perhaps;  ///< on one of which the capture does not show when it was opened
+};
+
 /// A COPY that the server does behind the reply.
 struct AsyncCopy {
   wire::StateId state;
@@ -29,6 +36,8 @@ struct AsyncCopy {
   FrameRef reply;
   std::uint32_t xid = 0;
   ConnectionId connection = 0;
+  std::optional<wire::SessionId> session;  ///< of the client that asked for it
+  Forgotten forgotten;
   FrameRef ended;  ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
   Elsewhere elsewhere = Elsewhere::all_kept;
 };
@@ -47,6 +56,8 @@ struct Recall {
   } answered = Answered::agreed;
   std::uint32_t xid = 0;
   ConnectionId connection = 0;
+  std::optional<wire::SessionId> session;  ///< of the client that has it
+  Forgotten forgotten;
   FrameRef ended;             ///< returned, or excused by an error; number 0: still awaited
   FrameRef perhaps_returned;  ///< a Reply since, to a Call that the capture lacks; number 0: none
   Elsewhere elsewhere = Elsewhere::all_kept;
@@ -59,33 +70,32 @@ struct StateOver {
 };
 
 struct Promises {
-  static constexpr std::size_t most_copies = 256;
-  static constexpr std::size_t most_recalls = 256;
+  static constexpr std::size_t most_copies = 1024;
+  static constexpr std::size_t most_recalls = 1024;
   static constexpr std::size_t most_returning = 64;
 
   std::vector<AsyncCopy> copies;
   std::vector<Recall> recalls;
+  FrameRef copy_not_kept;    ///< newest for which there was no room: what became of it is not known; number 0: none
+  FrameRef recall_not_kept;  ///< the same
   Recent<StateOver, most_copies> copies_over;  ///< the newest: their reply may not have been seen yet, or elsewhere
   Recent<StateOver, most_recalls> returned;    ///< delegations given back, the newest
   Recent<StateOver, most_recalls> layouts_returned;  ///< those of files, the newest
   FrameRef all_layouts_returned;                     ///< the newest of those of a file system, or all; number 0: none
   std::deque<FrameRef> layouts_returning;            ///< LAYOUTRETURNs that are not answered, the newest
-  /// Of what the server had promised, or asked for, before that connection nobody knows any more; number 0: there is
-  /// none.
-  FrameRef forgotten_before;
-  /// The same, but that this connection is a new one, the capture does not show.
-  struct PerhapsForgotten {
-    FrameRef before;
+  /// That one end has begun anew: the newest signs. What was promised before `opened` is read late, behind a hole.
+  struct Sign {
+    FrameRef opened;  ///< the connection that shows it
+    FrameRef frame;
     ConnectionId on = 0;
   };
-  PerhapsForgotten perhaps_forgotten;
+  Sign begun;
+  Sign perhaps_begun;  ///< when its connection was opened is not in the capture
 
   /// A server that has lost its state knows nothing of what it had promised, or asked for, before this connection; a
-  /// client that makes itself known anew has none of it, and waits for none of it, any more.
-  void forget(const ConnectionFacts& on);
-  [[nodiscard]] bool may_be_forgotten(FrameRef promise, ConnectionId connection) const noexcept {
-    return promise.number < perhaps_forgotten.before.number && connection != perhaps_forgotten.on;
-  }
+  /// client that makes itself known anew has none of it, and waits for none of it, any more. `owner`: which client it
+  /// is that begins anew; nothing: of all. Those whose session is served behind that (NfsClients) are not meant.
+  void forget(const ConnectionFacts& on, FrameRef sign, const NfsClients& clients, std::optional<std::uint64_t> owner);
 
   /// It is done, or nobody waits for it.
   void end_copy(const wire::StateId& state, FrameRef frame);

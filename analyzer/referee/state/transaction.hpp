@@ -82,6 +82,7 @@ struct Transaction {
   std::vector<std::uint32_t> handles_of_copies;  ///< of memory that it named when it was sent again
   std::optional<ProcedureId> procedure;
   std::optional<wire::StateId> asked_of;       ///< the copy that an OFFLOAD_STATUS asks about
+  std::optional<std::uint64_t> file;           ///< a hash of its handle; read where the server has asked to wait
   std::optional<wire::Protection> protection;  ///< RPCSEC_GSS; not known until the Call has been read
   /// How the client makes itself known with it. Behind the latter two, once the server agrees, what it had before may
   /// be gone.
@@ -91,6 +92,8 @@ struct Transaction {
     client,    ///< EXCHANGE_ID
     confirmed  ///< SETCLIENTID_CONFIRM
   } introduces = Introduces::nobody;
+  /// Of an EXCHANGE_ID: its owner; of a CREATE_SESSION: for which client it is. Nothing: it was not read.
+  std::optional<std::uint64_t> client;
   bool watched = false;               ///< its results matter to who waits (NfsWatch)
   std::optional<bool> wrapped;        ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
   std::optional<std::size_t> wanted;  ///< how many results may come in Write chunks (RFC 8267), once known

@@ -275,6 +275,7 @@ void Handshakes::undelivered(const Undelivered& request) {
   Connection* c = flows_.by_comm({request.source, request.destination, request.communication_id});
   if (c == nullptr || !c->request || c->reply || c->rejected || c->undelivered) return;
   c->shared.fill(c->undelivered.emplace(), Side::passive, request.ref);
+  if (request.by == Undelivered::By::another) c->undelivered->by = ReportBy::another;
   if (c->announced) sink_.on(*c->undelivered);
 }
 

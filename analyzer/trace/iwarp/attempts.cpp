@@ -103,6 +103,7 @@ void Attempts::goes_on(const TcpSegment& segment) {
 void Attempts::undelivered(const Undelivered& segment) {
   Seen seen;
   seen.what = Seen::What::unreachable;
+  if (segment.by == Undelivered::By::another) seen.by = ReportBy::another;
   seen.flow = {{segment.source, segment.source_port}, {segment.destination, segment.destination_port}};
   seen.number = segment.sequence;
   seen.frame = segment.ref;
@@ -318,6 +319,7 @@ void Attempts::tell(TcpAttempt::Step step, const Seen& seen, FrameRef request) {
   e.side = by_client ? Side::active : Side::passive;
   e.frame = seen.frame;
   e.step = step;
+  e.by = seen.by;
   e.client = endpoint(seen.flow.client.address, seen.flow.client.port);
   e.server = endpoint(seen.flow.server.address, seen.flow.server.port);
   e.request = request;

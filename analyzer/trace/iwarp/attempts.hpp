@@ -56,6 +56,7 @@ class Attempts {
   /// A segment, or a report about one, that may be a step.
   struct Seen {
     enum class What : std::uint8_t { syn, answer, reset, unreachable } what = What::syn;
+    ReportBy by = ReportBy::server;  ///< unreachable: who says so
     Flow flow;
     std::uint32_t number = 0;  ///< sequence number of the SYN; of an answer, the one that it acknowledges, plus one
     std::uint32_t octets = 0;  ///< that the SYN carries

@@ -168,6 +168,8 @@ void Connection::tell_liveness(FrameRef frame) {
       if (h.unseen.to && h.order.unwrap(*h.unseen.to) <= h.origin) e.before_capture = h.unseen.advanced;
       h.copies.tell(e, h.acknowledged);
       e.denied = half(1 - direction).heard;  // each segment acknowledges, and that one no more
+    } else {
+      e.before_capture = h.unseen.advanced;  // more and more was acknowledged of what nobody captured
     }
     context_.sink.on(e);
   }

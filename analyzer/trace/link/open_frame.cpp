@@ -255,7 +255,12 @@ Content upper(Walk& walk, const Layer& network, const wire::IpPacket& ip) noexce
   if (ip.protocol != icmp) return other_protocol(walk, ip);
   walk.pass(Kind::icmp, ip.payload);
   if (!answers_for_others(kind, ip.payload)) out.sender.assign(kind, ip.source);
-  return read_report(kind, ip.payload, out.undelivered) ? Content::undelivered : Content::nothing;
+  if (!read_report(kind, ip.payload, out.undelivered)) return Content::nothing;
+  Address reporter;
+  reporter.assign(kind, ip.source);
+  out.undelivered.by =
+      reporter == out.undelivered.destination ? Undelivered::By::destination : Undelivered::By::another;
+  return Content::undelivered;
 }
 
 /// A packet that is longer than the frame that carried it was cut before it came to whoever captured it. Behind the cut

@@ -85,7 +85,7 @@ TEST(VerdictOfSeveral, BeginsWithTheWorst) {
     facts.sentence = state == State::down ? "Down." : "Hangs.";
     mounts.push_back(facts);
   }
-  const Verdict verdict = verdict_of(mounts, {}, {});
+  const Verdict verdict = verdict_of(mounts, {}, {}, {});
   EXPECT_EQ(verdict.mount, 7U);
   EXPECT_EQ(verdict.state, State::down);
   EXPECT_EQ(verdict.sentence.substr(0, verdict.sentence.find(" No rule")),
@@ -128,7 +128,7 @@ struct Trunked {
   Trunked() {
     wire::SessionId session;
     session.octets[0] = 7;
-    for (Mount* each : {&mount, &elsewhere}) each->nfs.sessions.push_back(session);
+    for (Mount* each : {&mount, &elsewhere}) each->nfs.clients.uses(session);
     Life life;
     life.id = 1;
     life.opened = {1, 0};
@@ -184,6 +184,61 @@ TEST(MountInDoubt, WhatIsAwaitedMayBeAmongMoreThanIsKept) {
     const Assessment assessment = trunked.assessed();
     EXPECT_EQ(assessment.copies.size(), each.told ? 1U : 0U);
     EXPECT_EQ(sentence_of(trunked.mount, assessment) == more_than_kept, !each.told);
+  }
+}
+
+// A mount keeps so many sessions: whose state came back over an address that has had more is not known.
+TEST(MountInDoubt, WhatIsAwaitedMayHaveEndedInASessionThatWasForgotten) {
+  for (const bool here : {false, true}) {
+    Trunked trunked;
+    trunked.awaited = trunked.next();
+    for (std::size_t i = 0; i < NfsClients::most_sessions; ++i) {
+      wire::SessionId another;
+      another.octets[1] = static_cast<std::uint8_t>(i + 1);
+      (here ? trunked.mount : trunked.elsewhere).nfs.clients.uses(another);
+    }
+    Recall recall;
+    recall.state = state(1);
+    recall.callback = recall.answer = trunked.awaited;
+    trunked.mount.nfs.promises.recalls.push_back(recall);
+    EXPECT_EQ(sentence_of(trunked.mount, trunked.assessed()), more_than_kept) << here;
+  }
+}
+
+TEST(MountInDoubt, WhatIsNotKeptMayBeAwaited) {
+  constexpr TimeNs wait = 5'000'000'000;
+  for (const bool long_ago : {false, true}) {
+    Mount mount;
+    Life life;
+    life.id = 1;
+    life.opened = {1, 0};
+    life.messages = life.readable = life.forward = 1;
+    life.answer = Life::Answer::taken;
+    mount.lives.push_back(life);
+    mount.nfs.promises.copy_not_kept = {8, long_ago ? 0 : wait};
+    const Assessment assessment = assess(mount, {9, 2 * wait - 1}, wait);
+    EXPECT_EQ(assessment.doubt, long_ago ? Doubt::not_kept : Doubt::none);
+    EXPECT_EQ(assessment.state, long_ago ? MountFacts::State::unknown : MountFacts::State::working);
+  }
+}
+
+// A router that says that nobody is there is not the server.
+TEST(AttemptsOfAMount, ThatARouterAnswers) {
+  constexpr TimeNs second = 1'000'000'000;
+  for (const auto says : {trace::ReportBy::server, trace::ReportBy::another}) {
+    Mount mount;
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+      Attempt attempt;
+      attempt.client_port = static_cast<std::uint16_t>(40000 + i);
+      attempt.first = attempt.last = {2 * i, static_cast<TimeNs>(i) * second};
+      attempt.answer = {2 * i + 1, static_cast<TimeNs>(i) * second};
+      attempt.outcome = Attempt::Outcome::unreachable;
+      attempt.says = says;
+      mount.attempts.push_back(attempt);
+    }
+    const Assessment assessment = assess(mount, {9, 9 * second}, 5 * second);
+    EXPECT_EQ(assessment.state, MountFacts::State::never_up);
+    EXPECT_EQ(assessment.owes, says == trace::ReportBy::server ? Owes::server : Owes::server_unreachable);
   }
 }
 

@@ -47,6 +47,7 @@ TEST(Promises, ACopyFindsRoomWhereAnotherIsOver) {
   promises.begin_copy(copy(full + 1));
   ASSERT_EQ(promises.copies.size(), full);
   EXPECT_EQ(promises.copies.back().state, state(full)) << "all are awaited: the new one finds no room";
+  EXPECT_EQ(promises.copy_not_kept.number, copy(full + 1).reply.number);
   promises.end_copy(state(7), frame(5000));
   promises.begin_copy(copy(full + 2));
   ASSERT_EQ(promises.copies.size(), full);
@@ -91,6 +92,7 @@ TEST(Promises, ARecallFindsNoRoomWhereAllAreAwaited) {
   for (std::uint32_t i = 1; i <= full + 1; ++i) promises.begin_recall(recall(i));
   EXPECT_EQ(promises.recalls.size(), full);
   EXPECT_EQ(promises.recalls.back().state, state(full));
+  EXPECT_EQ(promises.recall_not_kept.number, full + 1);
 }
 
 TEST(Promises, ARecallThatCrossesItsReturn) {
@@ -110,6 +112,22 @@ TEST(Promises, ARecallThatCrossesItsReturn) {
   }
 }
 
+/// Of all promises: how many one end has forgotten, surely or perhaps.
+struct Gone {
+  std::size_t surely = 0;
+  std::size_t perhaps = 0;
+  friend bool operator==(const Gone&, const Gone&) = default;
+};
+template <class Each>
+Gone gone(const std::vector<Each>& promises) {
+  Gone gone;
+  for (const Each& promise : promises) {
+    gone.surely += promise.forgotten.sign.number != 0 ? 1 : 0;
+    gone.perhaps += promise.forgotten.perhaps.number != 0 ? 1 : 0;
+  }
+  return gone;
+}
+
 TEST(Promises, BehindAConnectionOfAServerThatHasForgotten) {
   Promises promises;
   promises.begin_recall(recall(10));
@@ -118,18 +136,76 @@ TEST(Promises, BehindAConnectionOfAServerThatHasForgotten) {
   ConnectionFacts on;
   on.id = 2;
   on.opened = frame(25);
-  promises.forget(on);  // whether it is a new one is not known
-  EXPECT_EQ(promises.recalls.size(), 2U);
-  EXPECT_TRUE(promises.may_be_forgotten(frame(10), 1));
-  EXPECT_FALSE(promises.may_be_forgotten(frame(10), 2));
-  EXPECT_FALSE(promises.may_be_forgotten(frame(30), 1));
+  promises.forget(on, frame(40), {}, std::nullopt);  // whether it is a new one is not known
+  EXPECT_EQ(gone(promises.recalls), (Gone{0, 1}));
+  EXPECT_EQ(gone(promises.copies), (Gone{0, 1}));
   on.handshake_seen = true;
-  promises.forget(on);
-  ASSERT_EQ(promises.recalls.size(), 1U);
-  EXPECT_EQ(promises.recalls.front().state, state(30));
-  EXPECT_TRUE(promises.copies.empty());
+  promises.forget(on, frame(40), {}, std::nullopt);
+  EXPECT_EQ(gone(promises.recalls), (Gone{1, 1}));
+  EXPECT_EQ(promises.recalls.front().forgotten.sign.number, 40U);
+  EXPECT_EQ(gone(promises.copies), (Gone{1, 1}));
   promises.begin_recall(recall(24));  // read late, behind a hole
-  EXPECT_EQ(promises.recalls.size(), 1U);
+  EXPECT_EQ(gone(promises.recalls), (Gone{2, 2}));
+}
+
+TEST(Promises, WhatOneClientForgetsIsNotAnothers) {
+  constexpr std::uint64_t here = 1;
+  constexpr std::uint64_t beside = 2;
+  wire::SessionId session;
+  session.octets[0] = 7;
+  NfsClients clients;
+  EXPECT_TRUE(clients.begins_anew(here, {100, 0}));
+  clients.makes(session, 100);
+  Recall asked = recall(10);
+  asked.session = session;
+  Promises promises;
+  promises.begin_recall(asked);
+  ConnectionFacts on;
+  on.id = 2;
+  on.opened = frame(25);
+  on.handshake_seen = true;
+  EXPECT_FALSE(clients.begins_anew(here, {100, 0})) << "the name that it had";
+  EXPECT_FALSE(clients.begins_anew(beside, {200, wire::ClientNamed::confirmed})) << "whom the server knows";
+  EXPECT_TRUE(clients.begins_anew(beside, {201, 0}));
+  promises.forget(on, frame(40), clients, beside);
+  EXPECT_EQ(gone(promises.recalls), (Gone{0, 0}));
+  EXPECT_TRUE(clients.begins_anew(here, {101, 0}));
+  promises.forget(on, frame(41), clients, here);
+  EXPECT_EQ(gone(promises.recalls), (Gone{1, 0}));
+  // A server that serves the session has forgotten nothing of it.
+  EXPECT_FALSE(clients.served_since(session, frame(41)));
+  clients.serves(session, frame(42));
+  EXPECT_TRUE(clients.served_since(session, frame(41)));
+}
+
+TEST(NfsClients, AVerifierThatIsConfirmedAgainBeginsNothing) {
+  NfsClients clients;
+  EXPECT_TRUE(clients.confirms_anew()) << "what was asked for is not known";
+  clients.asks(wire::ClientBegun{5, 1});
+  EXPECT_TRUE(clients.confirms_anew());
+  clients.asks(wire::ClientBegun{9, 2});
+  EXPECT_TRUE(clients.confirms_anew());
+  clients.asks(wire::ClientBegun{5, 1});
+  EXPECT_FALSE(clients.confirms_anew()) << "another owner has another verifier";
+  clients.asks(wire::ClientBegun{6, 1});
+  EXPECT_TRUE(clients.confirms_anew());
+}
+
+TEST(NfsClients, ForgetsTheSessionThatWasUsedLeast) {
+  NfsClients clients;
+  wire::SessionId session;
+  for (std::size_t i = 0; i < NfsClients::most_sessions; ++i) {
+    session.octets[0] = static_cast<std::uint8_t>(i);
+    clients.uses(session);
+  }
+  clients.uses(wire::SessionId{});
+  EXPECT_FALSE(clients.sessions_forgotten());
+  session.octets[1] = 1;
+  clients.uses(session);
+  EXPECT_TRUE(clients.sessions_forgotten());
+  EXPECT_EQ(clients.sessions().size(), NfsClients::most_sessions);
+  EXPECT_TRUE(std::any_of(clients.sessions().begin(), clients.sessions().end(),
+                          [](const NfsClients::Session& each) { return each.id == wire::SessionId{}; }));
 }
 
 }  // namespace

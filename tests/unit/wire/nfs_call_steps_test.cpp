@@ -88,7 +88,7 @@ std::vector<CallCase> call_cases() {
        1,
        false,
        {43, join({words({1, 2, 9, 3}), channel(), channel(), words({0x40000000, 1, 0})})},
-       "43 flags 3",
+       "43 client 4294967298 flags 3",
        "CREATE_SESSION"},
       {"DESTROY_SESSION", 1, false, {44, test::session()}, "44 " + session, "DESTROY_SESSION"},
       {"RECLAIM_COMPLETE", 1, false, {58, words({0})}, "58", "RECLAIM_COMPLETE"},
@@ -97,7 +97,7 @@ std::vector<CallCase> call_cases() {
        1,
        false,
        {42, join({words({1, 2}), Encoder().text("owner"), words({0x101, 0, 0})})},
-       "42",
+       "42 verifier 4294967298 owner 12002927925776846068",
        "EXCHANGE_ID"},
       // ca_src_stateid, ca_dst_stateid, three offsets and lengths, consecutive, synchronous, ca_source_server<>
       {"COPY", 2, false, {60, join({s(), s(), words({0, 0, 0, 0, 0, 9, 1, 0, 0})})}, "60", "COPY"},

@@ -60,8 +60,16 @@ inline std::string told(const Layouts& layouts) {
 inline std::string told(const BoundConnection& bound) {
   return told(bound.session) + " direction " + std::to_string(bound.direction);
 }
-inline std::string told(const SessionWanted& wanted) { return "flags " + std::to_string(wanted.flags); }
-inline std::string told(const ClientBegun& client) { return "verifier " + std::to_string(client.verifier); }
+inline std::string told(const SessionWanted& wanted) {
+  return "client " + std::to_string(wanted.client) + " flags " + std::to_string(wanted.flags);
+}
+inline std::string told(const ClientBegun& client) {
+  return "verifier " + std::to_string(client.verifier) + " owner " + std::to_string(client.owner);
+}
+inline std::string told(const FileNamed& /*named*/) { return {}; }
+inline std::string told(const ClientNamed& named) {
+  return "client " + std::to_string(named.client) + (named.known() ? " known" : "");
+}
 inline std::string told(const Sequenced& sequenced) {
   return told(sequenced.session) + " flags " + std::to_string(sequenced.flags);
 }
