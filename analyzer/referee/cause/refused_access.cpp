@@ -115,7 +115,7 @@ namespace {
 
 /// It had been answered in full, as it had if the Call was whose data it fetches: what is refused is a later copy of
 /// it. Whether the memory was its owner's again by then, the capture need not show.
-[[nodiscard]] bool answered_before(Connection& connection, Side initiator, const JudgedOp& judged) {
+[[nodiscard]] bool answered_already(Connection& connection, Side initiator, const JudgedOp& judged) {
   if (writes(judged.verb)) return false;
   if (!connection.of(initiator).reads.waits(judged.op)) return true;
   const Transaction* call = connection.find(judged.transaction);
@@ -228,7 +228,7 @@ void suspect_registration(const Witness& witness, const trace::Refusal& refusal,
         refuser, refusal.frame.number);
   }
   if (judged != nullptr && judged->state == JudgedOp::State::inside &&
-      answered_before(connection, initiator, *judged)) {
+      answered_already(connection, initiator, *judged)) {
     return fmt::format(
         "The {} refused a repetition (frame {}) of an RDMA Read that it had answered (frame {}); whether its memory "
         "had "
@@ -286,7 +286,7 @@ void judge_access_refused(const Witness& witness, const trace::Refusal& refusal)
   } else if (judged != nullptr && judged->state == State::misled && judged->finding) {
     suspect_misleading_owner(witness, refusal, *judged, suspect);
   } else if (judged != nullptr && judged->state == State::inside && connection.trusted() &&
-             !answered_before(connection, initiator, *judged)) {
+             !answered_already(connection, initiator, *judged)) {
     if (judged->offer) {
       suspect_early_end(witness, refusal, *judged, suspect);
     } else {
