@@ -39,6 +39,16 @@ void cannot_be_reached(Attempt& attempt, FrameRef frame, trace::ReportBy says) {
   return bare ? attempt.server_port : std::nullopt;
 }
 
+/// The same, or what has come of it does not show it so far.
+[[nodiscard]] std::optional<std::uint16_t> undecided_port(const Mount& mount, const Attempt& attempt) {
+  const auto of_it = mount.alive.find(attempt.connection);
+  if (of_it == mount.alive.end()) return bare_port(attempt);
+  const Connection& connection = *of_it->second;
+  if (connection.kind == Connection::Kind::rpcrdma || connection.of(Side::active).private_data.known())
+    return bare_port(attempt);
+  return attempt.transport == trace::Transport::iwarp ? attempt.server_port : std::nullopt;
+}
+
 [[nodiscard]] bool serves(const Mount& mount, std::uint16_t port) {
   return std::any_of(mount.alive.begin(), mount.alive.end(), [&](const auto& entry) {
     const Connection& connection = *entry.second;
@@ -79,7 +89,7 @@ void Mounts::fold_oldest(Mount& mount) const {
   const Attempt oldest = mount.attempts.front();
   mount.attempts.pop_front();
   if (oldest.outcome == Outcome::other) return;
-  const auto port = bare_port(oldest);
+  const auto port = undecided_port(mount, oldest);
   if (port && !holds(service_ports_, *port) && !services_.holds(mount.server, *port) && !serves(mount, *port)) {
     fold_undecided(mount, oldest, *port);
     return;

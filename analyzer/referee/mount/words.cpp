@@ -223,8 +223,11 @@ using State = MountFacts::State;
       return " The client or the path to it is down.";
     case Owes::unknown:
       if (a.failing != nullptr || a.hanging.empty() || a.hanging.front().vain != OpenCall::Vain::lost) return "";
-      return a.hanging.front().answer.number != 0
-                 ? " It was answered, and the answer, sent again and again, does not arrive."
+      if (a.hanging.front().answer.number != 0) {
+        return " It was answered, and the answer, sent again and again, does not arrive.";
+      }
+      return a.silence && a.silence->elsewhere.number == 0
+                 ? " It was sent again and again, and does not arrive."
                  : " It was sent again and again, and does not arrive; both machines are alive.";
     case Owes::nobody:
       return "";
