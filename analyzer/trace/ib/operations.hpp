@@ -26,6 +26,8 @@ class Operations {
   Issued deliver(const Arrival& a, Sequence at);
   /// The next packet follows a hole of so many PSNs.
   void hole(std::uint64_t packets) noexcept { hole_ += packets; }
+  /// The newest one is none, and nothing was delivered behind it.
+  void no_hole(std::uint64_t packets) noexcept { hole_ -= packets; }
   /// Gives the room for a Send in parts back.
   void rest() noexcept {
     if (!sending_) kept_ = std::vector<std::uint8_t>();

@@ -86,6 +86,11 @@ struct Shared {
     g.proven = proven;
     sink.on(g);
   }
+  /// A gap that stood alone was none.
+  void not_missing(Side side, std::uint64_t count) noexcept {
+    packets[index(side)].missing -= count;
+    --packets[index(side)].places;
+  }
   void say_reordered(Side side, FrameRef frame) {
     if (reordered_said[index(side)]) return;
     reordered_said[index(side)] = true;

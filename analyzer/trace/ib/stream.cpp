@@ -11,6 +11,12 @@ using wire::AethType;
 using wire::IbKind;
 using wire::IbPart;
 
+namespace {
+
+constexpr Sequence under_way = 1U << 16U;  // no sender has more packets under way
+
+}  // namespace
+
 void Stream::synchronise(std::uint32_t psn) noexcept {
   expected_ = acknowledged_ = first_seen_ = sequence_origin + psn;
   synchronised_ = true;
@@ -25,6 +31,7 @@ void Stream::request(const Arrival& a) {
   if (!synchronised_) synchronise(h.psn);
   const Sequence at = unwrap(expected_, h.psn);
   if (open_read_) guess_span(at);
+  if (goes_on_in_doubt(at)) deny_hole();
   if (at == expected_) {
     if (held_.empty()) {
       accept(a, at);
@@ -136,7 +143,6 @@ void Stream::lose(std::uint64_t count, bool proven, FrameRef ref) {
 }
 
 bool Stream::not_yet_asked(const wire::IbHeader& header, bool from_start) const noexcept {
-  constexpr Sequence near = 1U << 16U;  // more than that are not under way
   if (!synchronised_ || (!requests_seen_ && !from_start) || open_read_) return false;
   // One more response to a READ Request that is not in the capture.
   if (lost_read_ && header.op.kind == IbKind::read_response && !wire::begins(header.op.part)) return false;
@@ -146,7 +152,7 @@ bool Stream::not_yet_asked(const wire::IbHeader& header, bool from_start) const 
     if (type == AethType::nak && wire::aeth_value(header.syndrome) == wire::nak_psn_sequence) return false;
   }
   const Sequence at = unwrap(expected_, header.psn);
-  return at >= expected_ && at - expected_ < near;
+  return at >= expected_ && at - expected_ < under_way;
 }
 
 bool Stream::overtaken(std::uint32_t psn, TimeNs now) const noexcept {
@@ -210,13 +216,55 @@ void Stream::look_in_front(std::uint32_t acknowledged_messages, FrameRef ref) {
   shared_.gap(side_, ref, static_cast<std::uint64_t>(missing), true, false);
 }
 
+void Stream::doubt(Sequence end, FrameRef answer) {
+  doubtful_.reset();
+  const bool more_than_one = expected_ == lost_to_;
+  if (requests_seen_ && !open_read_ && !more_than_one) doubtful_ = {expected_, end, acknowledged_, answer, false};
+}
+
+/// A responder never takes back what it acknowledged. Two answers may have changed places in the file: where both
+/// acknowledge what was sent in front of them, a lower one soon behind tells nothing.
+void Stream::weigh_doubt(Sequence end, FrameRef answer) noexcept {
+  if (!doubtful_ || end > doubtful_->from || end <= doubtful_->acknowledged) return;
+  const Sent* newest = history_.find(end - 1);
+  if (newest == nullptr) return;
+  const bool sent_behind = newest->ref.number > doubtful_->answer.number;
+  if (!sent_behind && !passed(doubtful_->answer.time, answer.time, change_of_places)) return;
+  doubtful_->contradicted = true;
+  doubtful_->acknowledged = end;
+}
+
+/// The requester goes on where that hole begins. What it sends again looks the same, unless the answer is contradicted,
+/// or acknowledges more than any sender has under way.
+bool Stream::goes_on_in_doubt(Sequence at) const noexcept {
+  if (!doubtful_ || expected_ != doubtful_->to || at < doubtful_->from || at >= doubtful_->to) return false;
+  const bool near_its_begin = at - doubtful_->from < under_way;
+  return near_its_begin && (doubtful_->contradicted || expected_ - at >= under_way);
+}
+
+/// Nothing is missing there: what the answer in doubt acknowledged was never sent before it.
+void Stream::deny_hole() {
+  const std::uint64_t count = doubtful_->to - doubtful_->from;
+  shared_.not_missing(side_, count);
+  operations_.no_hole(count);
+  expected_ = doubtful_->from;
+  acknowledged_ = doubtful_->acknowledged;
+  lost_to_ = 0;
+  lost_read_ = false;
+  doubtful_.reset();
+}
+
 /// Everything before `end` has arrived at the other side.
 void Stream::acknowledge(Sequence end, FrameRef ref) {
+  weigh_doubt(end, ref);
   if (end > expected_) {
     pass_holes(end, true, ref);
     // A READ of unknown span may reach as far.
     const bool in_read = open_read_ && end - open_read_->at <= read_span(open_read_->length, 256);
-    if (end > expected_ && !in_read) lose(end - expected_, true, ref);
+    if (end > expected_ && !in_read) {
+      doubt(end, ref);
+      lose(end - expected_, true, ref);
+    }
     drain(end);
     held_.waiting_since(ref.time);
   }
@@ -357,9 +405,8 @@ void Stream::name_refused(Refusal& r, Sequence at) {
 /// Packets that are older than any sender would send again: another epoch of the queue pair, its handshake not in the
 /// capture. After some of them the stream goes on from there.
 bool Stream::stranger(const Arrival& a, Sequence at) {
-  constexpr Sequence too_old = 1U << 16U;
   constexpr unsigned enough = 16;
-  if (expected_ - at < too_old) {
+  if (expected_ - at < under_way) {
     strangers_ = 0;
     return false;
   }

@@ -76,6 +76,15 @@ class Stream {
     Sequence last = 0;
     std::uint64_t ordinal = 0;
   };
+  /// A hole that one answer proves, and nothing else: no adapter takes an answer to what it never sent, so it may be a
+  /// stray of an earlier use of the queue pair.
+  struct DoubtfulHole {
+    Sequence from = 0;
+    Sequence to = 0;
+    Sequence acknowledged = 0;  ///< without that answer
+    FrameRef answer;
+    bool contradicted = false;  ///< a later answer acknowledges less
+  };
   struct Nak {
     std::uint32_t psn = 0;
     std::uint32_t msn = 0;
@@ -86,6 +95,10 @@ class Stream {
 
   void synchronise(std::uint32_t psn) noexcept;
   [[nodiscard]] bool changed_places(const Arrival& a, Sequence at) const noexcept;
+  void doubt(Sequence end, FrameRef answer);
+  void weigh_doubt(Sequence end, FrameRef answer) noexcept;
+  [[nodiscard]] bool goes_on_in_doubt(Sequence at) const noexcept;
+  void deny_hole();
   void accept(const Arrival& a, Sequence at);
   void hold(const Arrival& a, Sequence at);
   void drain(Sequence proven);
@@ -142,6 +155,7 @@ class Stream {
   Sequence denied_at_ = 0;  ///< and what it names
   Repeats repeats_;
   Sequence lost_to_ = 0;                   ///< behind the newest hole
+  std::optional<DoubtfulHole> doubtful_;   ///< that one; until it grows, or something behind it comes
   Sequence first_seen_ = sequence_origin;  ///< where the stream began
   Front front_ = Front::settled;
   std::uint32_t messages_ = 0;        ///< whose last packet was delivered, modulo 2^32
