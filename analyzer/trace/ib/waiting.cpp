@@ -45,6 +45,7 @@ void Connection::deliver(Side sender, const Captured& packet) {
       release_proven(packet.ref);
       return;
     }
+    shared.say_limit(sender, packet.ref);
     while (!early.empty()) release(static_cast<int>(sender));
   }
   const EarlyPackets& awaiting = early_[index(other(sender))];

@@ -36,6 +36,7 @@ void Connection::segment(int direction, const TcpSegment& segment) {
       tell_waiting(segment, direction);
       return;
     }
+    limit(h, segment.ref);
     while (!h.early.empty()) release(direction);
   }
   take(h, segment);

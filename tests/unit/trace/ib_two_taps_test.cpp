@@ -372,5 +372,15 @@ TEST_F(IbTwoTapsOpen, EachSideBehindTheOther) {
   }
 }
 
+// More than is kept: why the rest is not put in order is told.
+TEST_F(IbTwoTapsOpen, SoLateThatThereIsNoRoom) {
+  p.call(calls_begin);
+  p.step = 1'000;
+  for (std::uint32_t n = 0; n < 2048; ++n) p.server_acks(calls_begin + 1 + n);
+  EXPECT_EQ(count(p.sink.lines, "quality limit"), 0U);
+  p.server_acks(calls_begin + 2049);
+  EXPECT_EQ(count(p.sink.lines, "1P #2053 quality limit"), 1U);
+}
+
 }  // namespace
 }  // namespace rpcrdma::test

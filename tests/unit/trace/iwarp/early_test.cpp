@@ -64,6 +64,18 @@ TEST(IwarpTwoTaps, EachMessageComesAfterWhatItAnswers) {
   }
 }
 
+// More than is kept: why the rest is not put in order is told.
+TEST(IwarpTwoTaps, SoLateThatThereIsNoRoom) {
+  for (const std::uint32_t count : {3'000U, 5'000U}) {
+    auto segments = segments_of(Exchanges(count).story);
+    for (Segment& segment : segments) segment.step = 1'000;
+    const auto opened = segments.begin() + 10;
+    std::vector<Segment> told(segments.begin(), opened);
+    for (Segment& late : skewed({opened, segments.end()}, 50 * millisecond)) told.push_back(std::move(late));
+    EXPECT_EQ(run(told).count("Quality S limit_reached"), count > 4'096 ? 1U : 0U) << count;
+  }
+}
+
 TEST(IwarpTwoTaps, AnMpaReplyWaitsForItsRequest) {
   // The SYN with ACK is not in the capture, so that nothing tells where the client's octets begin.
   const Exchanges told(4);
