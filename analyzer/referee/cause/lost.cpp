@@ -104,8 +104,8 @@ constexpr std::uint64_t under_way = 2;
     cause.rule = fault->rule;
     cause.frames = {fault->frames.front(), close.number};
     cause.message =
-        fmt::format("The {} closed the connection {:.3f} s after this: {}", name(by),
-                    static_cast<double>(std::max<TimeNs>(close.time - fault->time, 0)) / 1e9, fault->message);
+        fmt::format("The {} closed the connection {} after this: {}", name(by),
+                    duration(static_cast<double>(std::max<TimeNs>(close.time - fault->time, 0)) / 1e3), fault->message);
     return cause;
   }
   const FrameRef last = std::max(connection.of(Side::active).last_event, connection.of(Side::passive).last_event,

@@ -111,6 +111,11 @@ namespace {
   if (blocked(a) != Blocked::no) {
     return "On the server: its handling of RDMA2_GRANT, and its pool of Receives (--explain v2-credit-starved).";
   }
+  const bool no_receive = !a.hanging.empty() && a.hanging.front().vain == OpenCall::Vain::no_receive;
+  if (no_receive) {
+    const Rule& lacks = rule(RuleId::credit_grant_unbacked);
+    return fmt::format("{} (--explain {})", lacks.next, lacks.name);
+  }
   return "On the server: cat /proc/fs/nfsd/threads, the stacks of nfsd, its disks and its log.";
 }
 

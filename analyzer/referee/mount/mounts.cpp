@@ -44,7 +44,7 @@ void cannot_be_reached(Attempt& attempt, FrameRef frame, trace::ReportBy says) {
   const auto of_it = mount.alive.find(attempt.connection);
   if (of_it == mount.alive.end()) return bare_port(attempt);
   const Connection& connection = *of_it->second;
-  if (connection.kind == Connection::Kind::rpcrdma || connection.of(Side::active).private_data.known())
+  if (connection.kind == Connection::Kind::rpcrdma || connection.of(Side::active).private_data.fields)
     return bare_port(attempt);
   return attempt.transport == trace::Transport::iwarp ? attempt.server_port : std::nullopt;
 }

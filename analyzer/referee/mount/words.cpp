@@ -70,7 +70,8 @@ using State = MountFacts::State;
   const LongWaits& waits = mount.waits;
   if (waits.worst.frame.number == 0) return "";
   return fmt::format(", the slowest after {} ({}, frame {})", duration(waits.worst.seconds * 1e6),
-                     waits.worst.operation, waits.worst.frame.number);
+                     waits.worst.operation == operation_not_read ? "which could not be read" : waits.worst.operation,
+                     waits.worst.frame.number);
 }
 
 [[nodiscard]] std::string nothing_called(const Mount& mount) {
@@ -334,7 +335,7 @@ using State = MountFacts::State;
     case Closed::How::disconnect:
       return fmt::format("{}{}", by.empty() ? "it was closed" : fmt::format("{} closed it", by), left_text(life));
     case Closed::How::reset:
-      return by.empty() ? "it was reset" : fmt::format("{} reset it", by);
+      return fmt::format("{}{}", by.empty() ? "it was reset" : fmt::format("{} reset it", by), left_text(life));
     case Closed::How::terminate:
       return by.empty() ? "it was ended by a Terminate" : fmt::format("{} ended it with a Terminate", by);
     case Closed::How::nak:
@@ -462,7 +463,7 @@ using State = MountFacts::State;
     case Assessment::Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
     case Assessment::Doubt::purpose_cut:
-      return fmt::format("{}what the connection since (frame {}) is for was cut by the capture.", begin,
+      return fmt::format("{}the capture cut what would tell what the newer connection (frame {}) is for.", begin,
                          mount.unrecognised.number);
     case Assessment::Doubt::port_missing:
       return fmt::format(

@@ -61,11 +61,12 @@ int weigh_untagged(const std::uint8_t* p, const wire::DdpControl& control, const
   }
   if (read) weight += read_request_length_agrees;
   if (send) {
-    if (msn == 0) return -1;
     if (expected.send_msn) {
       // One back: the rest of a message that had begun.
-      if (msn - (*expected.send_msn - 1) >= msn_window) return -1;
+      if (msn - (*expected.send_msn - 1) >= msn_window + expected.msns_missing) return -1;
       weight += msn_expected;
+    } else if (msn == 0) {
+      return -1;  // the first is 1
     } else if (msn < (1U << 24U)) {
       weight += msn_small;
     }

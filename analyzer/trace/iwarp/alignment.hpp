@@ -22,6 +22,7 @@ struct Expectation {
   std::optional<wire::Markers> told;      ///< not known, but where they have to be, by the handshake
   std::optional<bool> crc;                ///< in use?
   std::optional<std::uint32_t> send_msn;  ///< MSN of the next Send
+  std::uint32_t msns_missing = 0;         ///< at most: of Sends in what the capture lacks of this direction
   std::array<std::uint32_t, 8> stags{};   ///< of the latest tagged segments
   std::size_t stag_count = 0;
 };

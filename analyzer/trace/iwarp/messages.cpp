@@ -259,6 +259,9 @@ void Messages::on_write(Side side, const Fpdu& fpdu) {
   write.handle = e.handle;
   write.offset = e.offset;
   write.frame = fpdu.first;
+  WholeWrite& whole = e.first ? half.whole_writes.add() : half.whole_writes[0];
+  if (e.first) whole = {e.op, e.handle, e.offset, e.offset, fpdu.first};
+  whole.to = e.offset + e.length;
   sink_.on(e);
 }
 

@@ -72,6 +72,14 @@ class Messages {
     std::uint64_t offset = 0;
     FrameRef frame;
   };
+  /// All of a Write, or what of it is not missing.
+  struct WholeWrite {
+    std::uint64_t op = 0;
+    std::uint32_t handle = 0;
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    FrameRef frame;  ///< its first
+  };
   struct SentRead {
     std::uint64_t op = 0;
     std::uint32_t msn = 0;
@@ -107,6 +115,7 @@ class Messages {
     std::uint64_t write_next = 0;
     std::uint64_t gap_since_write = 0;
     Latest<SentWrite, 64> writes;
+    Latest<WholeWrite, 128> whole_writes;  ///< of a long one more FPDUs come behind that which is refused than are kept
     Latest<std::uint32_t, 8> stags;
     // Reads
     std::deque<SentRead> reads;  // requested by this side, not answered in full

@@ -61,7 +61,12 @@ bool Connection::advance_half(Half& h, bool last) {
 /// Where its FPDUs begin again, or begin at all.
 bool Connection::align(Half& h, bool last) {
   if (open_where_told(h)) return true;
-  if (live()) return h.framing.align(messages_->expectation(side(h.direction)), known_stream, last, h);
+  if (live()) {
+    Expectation expected = messages_->expectation(side(h.direction));
+    constexpr std::uint64_t least = wire::fpdu_size(wire::ddp_untagged_length);
+    expected.msns_missing = static_cast<std::uint32_t>(std::min<std::uint64_t>(h.missing / least, 1U << 30U));
+    return h.framing.align(expected, known_stream, last, h);
+  }
   return h.framing.align({}, service_ ? service_stream : any_stream, last, h);
 }
 

@@ -62,6 +62,13 @@ void Messages::name_write(Refusal& refusal, const wire::DdpHeader& header) const
     refusal.refused_op = write.op;
     return;
   }
+  for (std::size_t i = 0; i < sender.whole_writes.size(); ++i) {
+    const WholeWrite& write = sender.whole_writes[i];
+    if (write.handle != header.stag || header.offset < write.from || header.offset >= write.to) continue;
+    refusal.refused_frame = write.frame;
+    refusal.refused_op = write.op;
+    return;
+  }
 }
 
 void Messages::name_read(Refusal& refusal, const wire::Terminate& terminate) const {

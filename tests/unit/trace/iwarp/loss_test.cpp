@@ -223,6 +223,35 @@ TEST(IwarpLoss, HeldOctetsAreBounded) {
   EXPECT_EQ(got.count("Gap"), 1U);
 }
 
+// A ring file that is missing holds any number of them.
+TEST(IwarpLoss, BehindMoreSendsThanOneSegmentWouldPassOver) {
+  for (const std::uint32_t missing : {100U, 70'000U}) {
+    Direction c;
+    Direction s;
+    Story story{{true, c.raw(mpa_frame(true, 0, 1, {}))},
+                {false, s.raw(mpa_frame(false, 0, 1, {}))},
+                {true, c.fpdu(send_ulpdu(1, 0, true, rpc_call(1)))},
+                {false, s.fpdu(send_ulpdu(1, 0, true, rpc_reply(1)))}};
+    Octets lost;
+    for (std::uint32_t i = 0; i < missing; ++i) {
+      const Octets one = s.fpdu(send_ulpdu(2 + i, 0, true, rpc_reply(2 + i)));
+      lost.insert(lost.end(), one.begin(), one.end());
+    }
+    const std::size_t at = story.size();
+    story.push_back({false, lost});
+    constexpr std::uint32_t behind = 20;
+    for (std::uint32_t i = 0; i < behind; ++i) {
+      story.push_back({true, c.fpdu(send_ulpdu(2 + i, 0, true, rpc_call(2 + missing + i)))});
+      story.push_back({false, s.fpdu(send_ulpdu(2 + missing + i, 0, true, rpc_reply(2 + missing + i)))});
+    }
+    std::vector<Segment> segments = segments_of(story);
+    std::erase_if(segments, [&](const Segment& segment) { return segment.chunk == at; });
+    const Recorder got = run(segments);
+    EXPECT_EQ(got.count("Send S"), 1 + behind) << missing;
+    EXPECT_EQ(got.count("Gap S"), 1U) << missing;
+  }
+}
+
 TEST(IwarpRefusal, OfASend) {
   Direction client;
   Direction server;
@@ -250,6 +279,27 @@ TEST(IwarpRefusal, OfASend) {
     EXPECT_EQ(refusal.refused_frame.number, 7U);
     EXPECT_EQ(refusal.refused_length, 5000U);
     EXPECT_FALSE(refusal.truncated);
+  }
+}
+
+/// Far more of it is under way when the refusal comes than is kept FPDU by FPDU.
+TEST(IwarpRefusal, OfAPartOfALongWrite) {
+  constexpr std::uint64_t each = 1000;
+  for (const std::uint64_t refused : {0U, 5U, 150U, 199U}) {
+    Direction c;
+    Direction s;
+    Story story{{true, c.raw(mpa_frame(true, 0, 1, {}))}, {false, s.raw(mpa_frame(false, 0, 1, {}))}};
+    story.push_back({false, s.fpdu(tagged_ulpdu(0, 8, 0, true, pattern(each, 1)))});
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      story.push_back({false, s.fpdu(tagged_ulpdu(0, 9, i * each, i == 199, pattern(each, 1)))});
+    }
+    const Octets header = tagged_ulpdu(0, 9, refused * each, false, {});
+    const Octets control = {0x11, 0x01, 0xC0, 0x00, 0x03, 0xF6};
+    story.push_back({true, c.fpdu(terminate_ulpdu(concat({control, header})))});
+    const Recorder got = run(story);
+    ASSERT_EQ(got.refusals.size(), 1U);
+    EXPECT_EQ(got.refusals[0].refused, trace::Refusal::Refused::write) << refused;
+    EXPECT_EQ(got.refusals[0].refused_op, 2U) << refused;
   }
 }
 
