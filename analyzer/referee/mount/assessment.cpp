@@ -335,7 +335,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
                              !worked_after(mount, a.failing->last, nullptr);
   const Life& newest = *a.newest;
   const bool over = newest.closed.has_value();
-  const bool broken = over && (!newest.orderly || newest.open_calls > 0);
+  const bool broken = over && (!newest.left_in_order() || newest.open_calls > 0);
   if (attempts_fail && asked == AsksFor::not_known && !broken && !waits_since(a) &&
       !worked_after(mount, a.failing->first, nullptr)) {
     a.doubt = Assessment::Doubt::port_missing;
@@ -348,7 +348,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   if (over && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {
     a.since = newest.closed->frame;
     // Closed in good order, and with nothing open, it was not down before somebody wanted it again.
-    if (newest.orderly && newest.open_calls == newest.behind_close.calls) {
+    if (newest.left_in_order() && newest.open_calls == newest.behind_close.calls) {
       a.since = newest.open_calls == 0 ? a.failing->first : newest.behind_close.first;
     }
     if (newest.closed->by != Party::client || a.since->number == newest.closed->frame.number) a.lost = &newest;

@@ -22,9 +22,9 @@ Life life_of(const Connection& connection) {
   if (!facts.handshake_seen || connection.gaps() != 0 || connection.passed_over != 0) life.seen = Life::Seen::in_part;
   life.closed = facts.closed;
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
-  // Why somebody who had nothing open left is a guess, and makes no loss of it.
-  life.orderly =
-      told && (!facts.closed->cause || !facts.closed->cause->proven || facts.closed->cause->rule == RuleId::cm_dreq);
+  const bool for_a_fault = told && facts.closed->cause && facts.closed->cause->rule != RuleId::cm_dreq;
+  life.orderly = told && !for_a_fault;
+  life.perhaps_for_a_fault = for_a_fault && !facts.closed->cause->proven;
   // Who is answered has asked, and who confirms has been answered.
   const bool only_answers =
       connection.reply_seen() && !connection.request_seen() && connection.of(Side::active).events == 0;
