@@ -433,8 +433,7 @@ using State = MountFacts::State;
     case Assessment::Doubt::not_kept:
       return fmt::format(
           "{}more copies, or recalls, were under way at a time than the analyzer keeps, and what became of the others "
-          "is "
-          "not known.",
+          "is not known.",
           begin);
     case Assessment::Doubt::not_compared:
       return fmt::format("{}{} may have been sent again, and answered, on one of more connections than are compared.",

@@ -151,10 +151,16 @@ struct Life {
     FrameRef first;
   } behind_close;  ///< of these, those that were sent behind it
   std::optional<Closed> closed;
-  bool orderly = false;              ///< closed in good order
-  bool perhaps_for_a_fault = false;  ///< likewise; that a fault is why is a guess
+  enum class Left : std::uint8_t {
+    otherwise,           ///< or not at all
+    in_order,            ///< closed in good order
+    perhaps_for_a_fault  ///< likewise; that a fault is why is a guess
+  } left = Left::otherwise;
+  [[nodiscard]] bool orderly() const noexcept { return left == Left::in_order; }
   /// Of who had nothing open the guess makes no loss.
-  [[nodiscard]] bool left_in_order() const noexcept { return orderly || (perhaps_for_a_fault && open_calls == 0); }
+  [[nodiscard]] bool left_in_order() const noexcept {
+    return orderly() || (left == Left::perhaps_for_a_fault && open_calls == 0);
+  }
   std::optional<trace::Side> fault;          ///< whose fault ended it, where that is proven
   std::optional<trace::Side> asked_in_vain;  ///< who asked whether the other is still there, and had nothing to repeat
   bool one_way = false;
