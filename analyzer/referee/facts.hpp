@@ -230,6 +230,7 @@ struct MountFacts {
       only_tcp += more.only_tcp;
     }
   };
+  static constexpr std::string_view operation_not_read = "not read";  ///< in the place of an operation
   struct Waiting {
     std::uint64_t calls = 0;  ///< that have waited that long
     FrameRef frame;           ///< the first copy of the oldest

@@ -74,9 +74,13 @@ std::string peers(const MountFacts& mount, const Run& run) {
                      in_networks(networks(mount, run)), known ? "" : "; which of them is the client is not known");
 }
 
+std::string_view operation(const std::string& read) {
+  return read.empty() || read == MountFacts::operation_not_read ? std::string_view("a Call that was not read") : read;
+}
+
 /// "WRITE 0xa45ce68a"
 std::string call(const MountFacts::Waiting& waiting) {
-  return fmt::format("{} {}", waiting.operation.empty() ? "Call" : waiting.operation, xid(waiting.xid));
+  return fmt::format("{} {}", operation(waiting.operation), xid(waiting.xid));
 }
 
 void attempts(Page& page, const MountFacts& mount) {
@@ -139,9 +143,9 @@ void mount_block(Page& page, const MountFacts& mount, const Run& run, bool verbo
   }
   if (mount.longest_wait) {
     const MountFacts::LongestWait& wait = *mount.longest_wait;
-    page.field("longest", fmt::format("{} from Call to Reply: {} ({}), answered in frame {}",
-                                      duration(wait.seconds * 1e6), wait.operation.empty() ? "Call" : wait.operation,
-                                      place(wait.frame, epoch), wait.reply_frame.number));
+    page.field("longest",
+               fmt::format("{} from Call to Reply: {} ({}), answered in frame {}", duration(wait.seconds * 1e6),
+                           operation(wait.operation), place(wait.frame, epoch), wait.reply_frame.number));
   }
   times(page, mount, verbose);
   if (mount.nfs_over_tcp) {

@@ -180,6 +180,11 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (call.fetching.number != 0) open.fetching = {call.reply, call.fetching};
   if (refused_last || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
   if (may_be_refused(connection, call)) open.perhaps_refused = connection.facts.closed->frame;
+  if (call.malformed()) {
+    open.wrong = OpenCall::Wrong::call;
+  } else if (call.answer_dropped() || call.broken_reply.number != 0) {
+    open.wrong = OpenCall::Wrong::answer;
+  }
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.

@@ -59,6 +59,12 @@ struct OpenCall {
   std::uint32_t wire_length = 0;  ///< of its Send
   TimeNs waited = 0;              ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;         ///< acknowledged by the responder's adapter
+  /// What else the capture shows of it.
+  enum class Wrong : std::uint8_t {
+    nothing,
+    call,   ///< its header cannot be decoded, and it was neither refused nor answered
+    answer  ///< there was an answer that its requester cannot take: not to be decoded, or not allowed
+  } wrong = Wrong::nothing;
   /// Does it wait for an answer?
   enum class Waits : std::uint8_t {
     surely,
@@ -295,8 +301,7 @@ struct Mount {
 
 /// `answer`: the first one.
 [[nodiscard]] CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept;
-/// By the name that mountstats uses, as far as it was read.
-inline constexpr std::string_view operation_not_read = "not read";
+/// By the name that mountstats uses, as far as it was read (MountFacts::operation_not_read).
 [[nodiscard]] std::string operation_name(const Transaction& call);
 /// The Call may be a copy of one that was lost with an earlier connection, or with one that fell silent and has not
 /// ended yet: its wait began there.
