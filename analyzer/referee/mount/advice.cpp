@@ -18,7 +18,9 @@ namespace {
 [[nodiscard]] const Cause* broken_by(const Assessment& a) {
   if (a.lost == nullptr || a.failing != nullptr || !a.lost->closed->cause) return nullptr;
   const Cause& cause = *a.lost->closed->cause;
-  return kind(cause.rule) == FindingKind::violation ? &cause : nullptr;
+  // That it fell silent the sentence says in other words, and who cannot be reached is the better advice.
+  const bool named = cause.proven || cause.rule != RuleId::connection_lost;
+  return named && kind(cause.rule) == FindingKind::violation ? &cause : nullptr;
 }
 
 /// A NAK or a Terminate ended the connection, and whose fault that was is not proven.
