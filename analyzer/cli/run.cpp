@@ -117,9 +117,8 @@ namespace {
         statistics.rdma_frames, run.frames);
   }
   if (statistics.rdma_frames != 0) {
-    return fmt::format("{}: no RPC-over-RDMA: {} of the {} frames carry RDMA, and {}", where, statistics.rdma_frames,
-                       run.frames,
-                       others ? "for other uses" : "nothing in them tells for what: no request to connect, no message");
+    return fmt::format("{}: no RPC-over-RDMA: {} of the {} frames carry RDMA{}", where, statistics.rdma_frames,
+                       run.frames, others ? " for other uses" : ", and nothing in them shows what for");
   }
   return fmt::format("{}: no RPC-over-RDMA: none of the {} frames carries RDMA", where, run.frames);
 }
