@@ -195,6 +195,7 @@ void Connection::replay() {
     waiting[i] = std::move(legs[i]->waiting);
     legs[i]->waiting = {};
     legs[i]->waiting_octets = 0;
+    legs[i]->telling = 0;
   }
   // Before the REP a client does not know to which queue pair it sends.
   const std::vector<WaitingPacket>& of_client = waiting[index(Side::active)];

@@ -57,8 +57,10 @@ struct WaitingPacket {
 struct Connection;
 
 struct Leg {
-  static constexpr std::size_t max_waiting = 512;
-  static constexpr std::size_t max_waiting_octets = std::size_t{1} << 20U;
+  /// Packets that may wait; those inside a message, which may be long and is answered at its end, up to the others.
+  static constexpr std::size_t max_telling = 512;
+  static constexpr std::size_t max_waiting = 8192;
+  static constexpr std::size_t max_waiting_octets = std::size_t{8} << 20U;
 
   FlowKey key;
   Transport transport = Transport::rocev2;
@@ -70,6 +72,7 @@ struct Leg {
   FrameRef first;
   std::vector<WaitingPacket> waiting;
   std::size_t waiting_octets = 0;
+  std::size_t telling = 0;  ///< of these, those that are not the rest of a message
   bool requests_seen = false;
   Evidence evidence;                             ///< that the sender opened the connection
   std::vector<std::pair<Leg*, unsigned>> votes;  ///< legs that may be the other direction
@@ -78,7 +81,7 @@ struct Leg {
   std::list<Leg*>::iterator place;  ///< among the orphans
 
   [[nodiscard]] bool over_bound() const noexcept {
-    return waiting.size() >= max_waiting || waiting_octets >= max_waiting_octets;
+    return telling >= max_telling || waiting.size() >= max_waiting || waiting_octets >= max_waiting_octets;
   }
 };
 

@@ -9,7 +9,7 @@ namespace rpcrdma::trace::ib {
 namespace {
 
 constexpr unsigned votes_needed = 2;
-/// So many packets may pass without a sign of who opened the connection.
+/// So many packets may pass without a sign of who opened the connection; the rest of a message gives none.
 constexpr std::size_t packets_for_roles = 256;
 
 bool low_first(const FlowKey& k) noexcept { return PairKey(k.source, k.destination).low == k.source; }
@@ -30,6 +30,7 @@ Side sender_of(const Connection& c, const Leg& leg) noexcept {
 void Flows::wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad) {
   leg.waiting.push_back({packet.ref, {packet.octets.begin(), packet.octets.end()}, packet.wire_length, crc_bad});
   leg.waiting_octets += packet.octets.size();
+  if (wire::begins(header.op.part)) ++leg.telling;
   leg.evidence.add(header);
   if (is_request(header.op.kind)) leg.requests_seen = true;
   note(leg, header);
@@ -144,7 +145,7 @@ void Flows::progress(Connection& c) {
   if (!c.handshake()) {
     const int score = c.legs[0]->evidence.score - c.legs[1]->evidence.score;
     const bool proven = score >= role_proven / 2 || score <= -role_proven / 2;
-    if (!proven && c.legs[0]->waiting.size() + c.legs[1]->waiting.size() < packets_for_roles) return;
+    if (!proven && c.legs[0]->telling + c.legs[1]->telling < packets_for_roles) return;
   }
   announce(c);
 }
