@@ -172,12 +172,12 @@ void Connection::find_start(Side side) {
     if (d < 0 && d > -plausible) lowest = psn;
   };
   if (const Leg* leg = legs[index(side)]) {
-    for (const WaitingPacket& p : leg->waiting)
+    for (const WaitingPacket& p : leg->waiting.all())
       if (const auto h = wire::decode_ib(p.octets, p.wire_length); h && is_request(h->op.kind)) consider(h->psn);
     start_known_[index(side)] = lowest.has_value();
   }
   if (const Leg* leg = legs[index(other(side))]; leg != nullptr && handshake()) {
-    for (const WaitingPacket& p : leg->waiting) {
+    for (const WaitingPacket& p : leg->waiting.all()) {
       const auto h = wire::decode_ib(p.octets, p.wire_length);
       const bool nak = h && h->op.kind == IbKind::acknowledge && wire::aeth_type(h->syndrome) != wire::AethType::ack;
       if (h && !is_request(h->op.kind) && !nak) consider(h->psn);
@@ -190,13 +190,8 @@ void Connection::replay() {
   find_start(Side::active);
   find_start(Side::passive);
   std::array<std::vector<WaitingPacket>, 2> waiting;
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (legs[i] == nullptr) continue;
-    waiting[i] = std::move(legs[i]->waiting);
-    legs[i]->waiting = {};
-    legs[i]->waiting_octets = 0;
-    legs[i]->telling = 0;
-  }
+  for (std::size_t i = 0; i < 2; ++i)
+    if (legs[i] != nullptr) waiting[i] = legs[i]->waiting.take();
   // Before the REP a client does not know to which queue pair it sends.
   const std::vector<WaitingPacket>& of_client = waiting[index(Side::active)];
   const bool used_before = reply && !of_client.empty() && of_client.front().ref.number < reply->frame.number;
@@ -209,7 +204,7 @@ void Connection::replay() {
                                                          waiting[0][at[0]].ref.number < waiting[1][at[1]].ref.number)
                               ? 0
                               : 1;
-    const WaitingPacket& p = waiting[i][at[i]++];
+    const WaitingPacket p = std::move(waiting[i][at[i]++]);  // and then no longer, for it may be copied to wait again
     if (const auto h = wire::decode_ib(p.octets, p.wire_length))
       deliver(legs[i]->sender, {p.ref, p.octets, p.wire_length, p.crc_bad, *h});
   }

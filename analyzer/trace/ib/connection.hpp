@@ -17,6 +17,7 @@
 #include "trace/ib/early_packets.hpp"
 #include "trace/ib/roles.hpp"
 #include "trace/ib/stream.hpp"
+#include "trace/ib/waiting_packets.hpp"
 #include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
 #include "trace/proven_order.hpp"
@@ -46,21 +47,10 @@ struct PairKey {
   friend auto operator<=>(const PairKey&, const PairKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
-/// A packet that waits for its connection's announcement.
-struct WaitingPacket {
-  FrameRef ref;
-  std::vector<std::uint8_t> octets;
-  std::uint32_t wire_length = 0;
-  bool crc_bad = false;
-};
-
 struct Connection;
 
 struct Leg {
-  /// Packets that may wait; those inside a message, which may be long and is answered at its end, up to the others.
-  static constexpr std::size_t max_telling = 512;
-  static constexpr std::size_t max_waiting = 8192;
-  static constexpr std::size_t max_waiting_octets = std::size_t{8} << 20U;
+  explicit Leg(Budget& budget) : waiting(budget) {}
 
   FlowKey key;
   Transport transport = Transport::rocev2;
@@ -70,19 +60,13 @@ struct Leg {
   NetworksSeen networks;
 
   FrameRef first;
-  std::vector<WaitingPacket> waiting;
-  std::size_t waiting_octets = 0;
-  std::size_t telling = 0;  ///< of these, those that are not the rest of a message
+  WaitingPackets waiting;
   bool requests_seen = false;
   Evidence evidence;                             ///< that the sender opened the connection
   std::vector<std::pair<Leg*, unsigned>> votes;  ///< legs that may be the other direction
   std::vector<std::uint32_t> noted_requests;     ///< PSNs in the pair's index
   std::vector<std::uint32_t> noted_responses;
   std::list<Leg*>::iterator place;  ///< among the orphans
-
-  [[nodiscard]] bool over_bound() const noexcept {
-    return telling >= max_telling || waiting.size() >= max_waiting || waiting_octets >= max_waiting_octets;
-  }
 };
 
 /// Private data kept until its event can be sent.

@@ -29,16 +29,21 @@ Leg* Flows::find(const FlowKey& key) noexcept {
   return cached;
 }
 
+/// What waits for its partner does so no longer.
+void Flows::say_limit(FrameRef now) {
+  Quality q;
+  q.frame = now;
+  q.kind = Quality::Kind::limit_reached;
+  sink_.on(q);
+}
+
 Leg& Flows::new_orphan(const FlowKey& key, Transport transport, FrameRef first) {
   if (orphans_.size() >= options_.room(max_orphans)) {
     Leg& oldest = *orphans_.front();
-    Quality q;
-    q.frame = first;
-    q.kind = Quality::Kind::limit_reached;
-    sink_.on(q);
+    say_limit(first);
     adopt_one_way(oldest);
   }
-  auto owned = std::make_unique<Leg>();
+  auto owned = std::make_unique<Leg>(budget_);
   Leg& leg = *owned;
   leg.key = key;
   leg.transport = transport;
@@ -199,7 +204,7 @@ void Flows::attach(Connection& connection, Side sender, const FlowKey& key, Fram
     leg = find(key);
     if (leg != nullptr && leg->connection != nullptr && leg->connection != &connection) retire(*leg->connection, ref);
   }
-  auto owned = std::make_unique<Leg>();
+  auto owned = std::make_unique<Leg>(budget_);
   Leg& leg = *owned;
   leg.key = key;
   leg.transport = connection.transport;

@@ -57,6 +57,7 @@ class Flows {
 
   // Table
   [[nodiscard]] Leg* find(const FlowKey& key) noexcept;
+  void say_limit(FrameRef now);
   [[nodiscard]] Leg& new_orphan(const FlowKey& key, Transport transport, FrameRef first);
   [[nodiscard]] bool crc_bad(const IbPacket& packet, Leg& leg) const;
   void join(Connection& connection, Side sender, Leg& leg);
@@ -70,6 +71,8 @@ class Flows {
 
   // Pairing
   void wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad);
+  void hand_over(Leg& leg);
+  void relieve(FlowKey newest, FrameRef now);
   void note(Leg& leg, const wire::IbHeader& header);
   void forget(Leg& leg);
   void vote(Leg& a, Leg& b);

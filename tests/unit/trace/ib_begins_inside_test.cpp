@@ -22,7 +22,7 @@ Octets rpc_message(std::uint32_t xid, bool call) {
 
 class IbBeginsInside : public testing::TestWithParam<std::uint32_t> {
  protected:
-  IbBeginsInside() { p.true_crc = false; }
+  explicit IbBeginsInside(bool share = false) : p(false, share) { p.true_crc = false; }
 
   void write_part(std::uint8_t opcode, std::uint32_t psn, std::uint32_t qpn = Peers::client_qpn) {
     const Octets extended = opcode == op_write_first ? reth(0x1000, 0xBEEF, in_a_mebibyte * path_mtu) : Octets{};
@@ -127,6 +127,43 @@ TEST_F(IbBeginsInside, WritesOfOneDirectionAreHandedOver) {
   EXPECT_EQ(p.sink.adopted[0].client.qpn, Peers::client_qpn);
   p.finish();
   EXPECT_EQ(told(" length 1024 of 1048576"), 8 * in_a_mebibyte);
+}
+
+class IbBeginsInsideInAShare : public IbBeginsInside {
+ protected:
+  IbBeginsInsideInAShare() : IbBeginsInside(true) {}
+};
+
+// What waits in all of them is bounded, too: a share of a capture has 64 MiB for that, of which each leg takes seven.
+TEST_F(IbBeginsInsideInAShare, WhatWaitsIsBoundedForAllTogether) {
+  constexpr std::uint32_t first_qpn = 0x100;
+  constexpr std::uint32_t packets = 1792;
+  constexpr std::size_t octets = 4096;
+  const auto writes = [&](std::uint32_t i) {
+    for (std::uint32_t n = 0; n < packets; ++n) {
+      const std::uint8_t opcode = n == 0 ? op_write_first : op_write_middle;
+      const Octets extended = n == 0 ? reth(0x1000, 0xBEEF, packets * octets) : Octets{};
+      p.from_server(ib_packet(opcode, first_qpn + i, (i << 16U) + n, extended, filled(octets)));
+    }
+  };
+  for (std::uint32_t i = 0; i < 8; ++i) writes(i);
+  EXPECT_EQ(told("quality limit"), 0);
+  EXPECT_EQ(p.sink.adopted.size(), 0U);
+  writes(8);
+  EXPECT_EQ(told("quality limit"), 1);
+  ASSERT_EQ(p.sink.adopted.size(), 1U);
+  EXPECT_TRUE(p.sink.adopted[0].one_way);
+  EXPECT_EQ(p.sink.adopted[0].client.qpn, first_qpn);
+  EXPECT_EQ(told(" write 1 "), packets);
+
+  // The others still find their partners.
+  for (std::uint32_t n = packets - 2; n < packets; ++n)
+    p.from_client(ib_packet(op_acknowledge, 0x22, (8U << 16U) + n, aeth(0x1F)));
+  p.finish();
+  EXPECT_EQ(
+      std::count_if(p.sink.adopted.begin(), p.sink.adopted.end(), [](const trace::Adopted& a) { return !a.one_way; }),
+      1);
+  EXPECT_EQ(told(" write 1 "), 9 * packets);
 }
 
 }  // namespace
