@@ -431,6 +431,8 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   } else {
     retried_frame_ = a.ref.number;
     answers_.retried(a.ref);
+    const bool inside = sent != nullptr && sent->kind == Issued::Kind::read && at > sent->at;
+    if (inside && a.header.op.kind == IbKind::read_request) answers_.resumed(at, a.ref);
     answers_nak(a);
     copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], sent != nullptr ? sent->ref : FrameRef{}, a.ref);
   }
