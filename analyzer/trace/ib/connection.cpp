@@ -192,6 +192,13 @@ void Connection::replay() {
   std::array<std::vector<WaitingPacket>, 2> waiting;
   for (std::size_t i = 0; i < 2; ++i)
     if (legs[i] != nullptr) waiting[i] = legs[i]->waiting.take();
+  for (const Side sender : {Side::active, Side::passive}) {
+    if (!before[index(sender)]) continue;
+    std::erase_if(waiting[index(sender)], [&](const WaitingPacket& p) {
+      const auto h = wire::decode_ib(p.octets, p.wire_length);
+      return h && of_epoch_before(sender, *h, p.ref);
+    });
+  }
   // Before the REP a client does not know to which queue pair it sends.
   const std::vector<WaitingPacket>& of_client = waiting[index(Side::active)];
   const bool used_before = reply && !of_client.empty() && of_client.front().ref.number < reply->frame.number;
@@ -212,6 +219,14 @@ void Connection::replay() {
     if (newest[i].number > shared.heard[i].number) shared.heard[i] = newest[i];
   farewells_ = std::move(farewells);
   tell_farewells(false);
+}
+
+/// The connection before may have sent it, and this one cannot.
+bool Connection::of_epoch_before(Side sender, const wire::IbHeader& header, FrameRef ref) const noexcept {
+  const std::optional<EpochBefore>& epoch = before[index(sender)];
+  if (!epoch || !epoch->holds(header, ref)) return false;
+  const Side requester = is_request(header.op.kind) ? sender : other(sender);
+  return first_psn_told[index(requester)] && !streams[index(requester)].may_use(header.psn);
 }
 
 bool Connection::foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept {

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "trace/ib/early_packets.hpp"
+#include "trace/ib/epoch_before.hpp"
+#include "trace/ib/flow_key.hpp"
 #include "trace/ib/roles.hpp"
 #include "trace/ib/stream.hpp"
 #include "trace/ib/waiting_packets.hpp"
@@ -25,15 +27,6 @@
 #include "wire/cm.hpp"
 
 namespace rpcrdma::trace::ib {
-
-struct FlowKey {
-  Address source;
-  Address destination;
-  std::uint32_t qpn = 0;  ///< of the destination
-
-  friend bool operator==(const FlowKey&, const FlowKey&) = default;
-  friend auto operator<=>(const FlowKey&, const FlowKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
-};
 
 /// Two addresses, in either order.
 struct PairKey {
@@ -122,6 +115,8 @@ struct Connection {
   std::optional<std::uint32_t> request_psn;
   std::array<std::optional<std::uint32_t>, 2> qpns;  ///< by side
   std::array<std::optional<CommKey>, 2> comm;        ///< by side
+  std::array<bool, 2> first_psn_told{};              ///< by requester: the handshake says where its requests begin
+  std::array<std::optional<EpochBefore>, 2> before;  ///< by sender
 
   bool roles_known = false;
   bool announced = false;
@@ -194,6 +189,7 @@ struct Connection {
     SavedArea private_data;
   };
 
+  [[nodiscard]] bool of_epoch_before(Side sender, const wire::IbHeader& header, FrameRef ref) const noexcept;
   void pass(Side sender, const Captured& packet);
   void pass_in_turn(Side sender, const EarlyPackets::Held& held);
   [[nodiscard]] bool come(Side sender, const wire::IbHeader& header) const noexcept;

@@ -186,6 +186,11 @@ Connection* Flows::by_leg(const FlowKey& key) {
 }
 
 void Flows::attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
+  attach_leg(connection, sender, key, ref);
+  if (const EpochBefore* before = epochs_before_.find(key, ref)) connection.before[index(sender)] = *before;
+}
+
+void Flows::attach_leg(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
   connection.last_used = ref;  // making room must not take this one
   if (Leg* before = connection.legs[index(sender)]; before != nullptr && !(before->key == key)) {
     connection.legs[index(sender)] = nullptr;  // a guess, or an earlier answer: this message knows better
@@ -249,7 +254,18 @@ void Flows::retire(Connection& connection, FrameRef ref) {
     d.how = Disconnect::How::superseded;
     sink_.on(d);
   }
+  for (const Side sender : {Side::active, Side::passive}) {
+    const Leg* leg = connection.legs[index(sender)];
+    if (leg == nullptr) continue;
+    epochs_before_.keep(
+        {leg->key, ref, connection.streams[index(sender)].used(), connection.streams[index(other(sender))].used()});
+  }
   erase(connection);
+}
+
+void Flows::begins(Connection& connection, Side requester, std::uint32_t psn) {
+  connection.streams[index(requester)].start_at(psn);
+  connection.first_psn_told[index(requester)] = true;
 }
 
 void Flows::erase_leg(Leg& leg) {

@@ -38,6 +38,8 @@ class Flows {
   [[nodiscard]] Connection* by_leg(const FlowKey& key);
   /// The connection's `sender` sends to this queue pair; an older epoch that did is ended.
   void attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref);
+  /// The handshake says with which PSN this side's requests begin.
+  static void begins(Connection& connection, Side requester, std::uint32_t psn);
   /// Both queue pairs are known, or it cannot wait: announces it with the legs that can be found.
   void settle(Connection& connection);
   /// Announces it with the legs it has.
@@ -60,6 +62,7 @@ class Flows {
   void say_limit(FrameRef now);
   [[nodiscard]] Leg& new_orphan(const FlowKey& key, Transport transport, FrameRef first);
   [[nodiscard]] bool crc_bad(const IbPacket& packet, Leg& leg) const;
+  void attach_leg(Connection& connection, Side sender, const FlowKey& key, FrameRef ref);
   void join(Connection& connection, Side sender, Leg& leg);
   void retire(Connection& connection, FrameRef ref);
   void erase_leg(Leg& leg);
@@ -94,6 +97,7 @@ class Flows {
   ConnectionList connections_;
   std::map<CommKey, Connection*> by_comm_;
   std::map<PairKey, Pair> pairs_;
+  EpochsBefore epochs_before_;
   std::list<Leg*> orphans_;        ///< oldest first
   std::list<Connection*> closed_;  ///< and not yet at rest
   std::list<Connection*> rested_;  ///< closed and at rest, the oldest first

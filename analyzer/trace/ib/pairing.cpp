@@ -31,7 +31,9 @@ void Flows::wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header,
   leg.waiting.keep(packet, header, crc_bad);
   leg.evidence.add(header);
   if (is_request(header.op.kind)) leg.requests_seen = true;
-  note(leg, header);
+  // One of an earlier use of the queue pair, perhaps, agrees with others of that.
+  const EpochBefore* before = epochs_before_.find(leg.key, packet.ref);
+  if (before == nullptr || !before->holds(header, packet.ref)) note(leg, header);
   if (leg.connection != nullptr) {
     progress(*leg.connection);
     if (leg.connection->announced) return;
