@@ -50,6 +50,8 @@ std::string_view name(referee::Closed::How how) noexcept {
       return "timeout";
     case How::superseded:
       return "superseded";
+    case How::unseen:
+      return "unseen";
     case How::refused:
       return "refused";
     case How::unanswered:

@@ -231,7 +231,7 @@ bool Connection::of_epoch_before(Side sender, const wire::IbHeader& header, Fram
 
 bool Connection::foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept {
   constexpr TimeNs reused_after = 60 * second;
-  if (ref.time - last_used.time <= reused_after) return false;
+  if (!passed(last_used.time, ref.time, reused_after)) return false;
   const Side requester = is_request(header.op.kind) ? leg.sender : other(leg.sender);
   return streams[index(requester)].far_off(header.psn);
 }

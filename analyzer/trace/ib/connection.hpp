@@ -172,8 +172,8 @@ struct Connection {
   void rest() noexcept {
     for (Stream& s : streams) s.rest();
   }
-  /// After a long silence the queue pairs may belong to another connection, whose handshake is not in the capture: its
-  /// packets count from elsewhere.
+  /// After a long silence packets count from elsewhere: the queue pairs may belong to another connection, whose
+  /// handshake is not in the capture, and nothing agreed before binds that.
   [[nodiscard]] bool foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept;
   /// The first DREQ or the first DREP of this side. What the side said before may still wait: then this does, too.
   void says_farewell(Side side, Disconnect::How how, FrameRef ref, SavedArea area);

@@ -66,7 +66,7 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
   Leg* leg = find(key);
   if (leg != nullptr && leg->connection != nullptr && leg->connection->announced &&
       leg->connection->foreign(*leg, packet.ref, header)) {
-    retire(*leg->connection, packet.ref);
+    retire(*leg->connection, packet.ref, Disconnect::How::unseen);
     leg = nullptr;
   }
   if (leg == nullptr) leg = &new_orphan(key, packet.transport, packet.ref);
@@ -207,7 +207,8 @@ void Flows::attach_leg(Connection& connection, Side sender, const FlowKey& key, 
     }
     if (leg->connection == nullptr) settle_orphan(*leg);
     leg = find(key);
-    if (leg != nullptr && leg->connection != nullptr && leg->connection != &connection) retire(*leg->connection, ref);
+    if (leg != nullptr && leg->connection != nullptr && leg->connection != &connection)
+      retire(*leg->connection, ref, Disconnect::How::superseded);
   }
   auto owned = std::make_unique<Leg>(budget_);
   Leg& leg = *owned;
@@ -244,14 +245,14 @@ void Flows::announce(Connection& connection) {
   connection.announce(numbers_);
 }
 
-/// Another epoch took one of its queue pairs.
-void Flows::retire(Connection& connection, FrameRef ref) {
+/// Another epoch took one of its queue pairs, or may have.
+void Flows::retire(Connection& connection, FrameRef ref, Disconnect::How how) {
   settle(connection);
   connection.finish(ref);
   if (!connection.closed) {
     Disconnect d;
     connection.shared.fill(d, Side::active, ref);
-    d.how = Disconnect::How::superseded;
+    d.how = how;
     sink_.on(d);
   }
   for (const Side sender : {Side::active, Side::passive}) {

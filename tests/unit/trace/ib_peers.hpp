@@ -49,7 +49,7 @@ class Recorder : public trace::EventSink {
     say(e, "adopted {} {}{}", endpoint(e.client), endpoint(e.server), e.one_way ? " one-way" : "");
   }
   void on(const trace::Disconnect& e) override {
-    static constexpr const char* how[] = {"request", "reply", "fin", "reset", "superseded"};
+    static constexpr const char* how[] = {"request", "reply", "fin", "reset", "superseded", "unseen"};
     say(e, "disconnect {}", how[static_cast<std::size_t>(e.how)]);
   }
   void on(const trace::SendPart&) override {}
