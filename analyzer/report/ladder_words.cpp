@@ -232,7 +232,7 @@ Called closed(const LadderRow& row) {
     case trace::Disconnect::How::superseded:
       return {"a new connection takes this one's place", "replaced by a new connection"};
     case trace::Disconnect::How::unseen:
-      return {"it ends here, or goes on as the next connection", "ends, or goes on as the next"};
+      return {"it ends here, or goes on as another connection", "ends, or goes on as another"};
   }
   return {"close", "close"};
 }

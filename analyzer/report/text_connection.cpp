@@ -276,7 +276,7 @@ std::string ending(const ConnectionFacts& c, Epoch epoch) {
       out = "replaced by a new connection without a close";
       break;
     case How::unseen:
-      out = "not known: it may go on as the next connection";
+      out = "not known: it may go on as another connection";
       break;
     case How::refused:
       return "never opened: it was refused";

@@ -146,7 +146,7 @@ struct Disconnect : EventBase {
     reset,
     superseded,  ///< the same QPN pair or TCP ports began a new epoch without a close in the capture
     unseen,      ///< after a long silence they count from elsewhere: a new epoch, or this one, behind what the capture
-                 ///< lacks. Which one is not known: what follows is adopted as a connection of its own
+                 ///< lacks; or there was no room to follow it. What still comes is adopted as a connection of its own
   } how = How::request;
   PrivateDataArea private_data;  ///< of DREQ / DREP
 };

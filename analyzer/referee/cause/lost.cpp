@@ -355,8 +355,7 @@ void leave_unseen(const Witness& witness, FrameRef noticed) {
   Connection& connection = witness.connection;
   connection.stage = Connection::Stage::over;
   connection.facts.closed = Closed{Closed::How::unseen, noticed, {}, {}};
-  witness.unchecked(RuleId::connection_lost,
-                    "whether it ended in a silence of more than a minute, or goes on as the next one, is not known");
+  witness.unchecked(RuleId::connection_lost, "whether it ended, or goes on as another connection, is not known");
   if (!connection.rpcrdma()) return;
   offers_at_end(witness, connection.last_frame, true, {}, false);
   judge_missing_errors(witness, connection.last_frame, true, {});

@@ -140,6 +140,10 @@ struct Connection {
   bool liveness_told = false;
 
   [[nodiscard]] bool handshake() const noexcept { return request.has_value() || reply.has_value(); }
+  /// As far as can be told here: the client has said something, and the server nothing since.
+  [[nodiscard]] bool answer_due() const noexcept {
+    return shared.spoke[index(Side::active)] > shared.spoke[index(Side::passive)];
+  }
   [[nodiscard]] bool both_legs() const noexcept { return legs[0] != nullptr && legs[1] != nullptr; }
 
   /// Its REP is there, and its REQ may only be late.

@@ -2,6 +2,7 @@
 #include "trace/ib/flows.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "trace/spans.hpp"
 #include "wire/icrc.hpp"
@@ -106,7 +107,7 @@ Connection& Flows::open(Transport transport, const Address& client, const Addres
   return c;
 }
 
-/// Closed connections go first, then those that were quiet for longest.
+/// Closed connections go first, then those whose client waits for nothing, and of these who was quiet for longest.
 void Flows::make_room(FrameRef ref) {
   std::vector<Connection*> all;
   all.reserve(connections_.size());
@@ -114,15 +115,25 @@ void Flows::make_room(FrameRef ref) {
   const std::size_t n = std::max<std::size_t>(all.size() / 8, 1);
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n - 1), all.end(),
                    [](const Connection* a, const Connection* b) {
-                     return std::pair(!a->closed, a->last_used.number) < std::pair(!b->closed, b->last_used.number);
+                     return std::tuple(!a->closed, a->answer_due(), a->last_used.number) <
+                            std::tuple(!b->closed, b->answer_due(), b->last_used.number);
                    });
   for (std::size_t i = 0; i < n; ++i) {
     Connection& c = *all[i];
     announce(c);
     if (!c.closed) c.shared.quality(Side::active, ref, Quality::Kind::limit_reached);
     c.finish(ref);
+    if (!c.closed) end(c, ref, Disconnect::How::unseen);  // what still comes is another connection's
     erase(c);
   }
+}
+
+/// By what follows.
+void Flows::end(const Connection& connection, FrameRef ref, Disconnect::How how) {
+  Disconnect d;
+  connection.shared.fill(d, Side::active, ref);
+  d.how = how;
+  sink_.on(d);
 }
 
 void Flows::close(Connection& connection) {
@@ -249,12 +260,7 @@ void Flows::announce(Connection& connection) {
 void Flows::retire(Connection& connection, FrameRef ref, Disconnect::How how) {
   settle(connection);
   connection.finish(ref);
-  if (!connection.closed) {
-    Disconnect d;
-    connection.shared.fill(d, Side::active, ref);
-    d.how = how;
-    sink_.on(d);
-  }
+  if (!connection.closed) end(connection, ref, how);
   for (const Side sender : {Side::active, Side::passive}) {
     const Leg* leg = connection.legs[index(sender)];
     if (leg == nullptr) continue;

@@ -64,6 +64,7 @@ class Flows {
   [[nodiscard]] bool crc_bad(const IbPacket& packet, Leg& leg) const;
   void attach_leg(Connection& connection, Side sender, const FlowKey& key, FrameRef ref);
   void join(Connection& connection, Side sender, Leg& leg);
+  void end(const Connection& connection, FrameRef ref, Disconnect::How how);
   void retire(Connection& connection, FrameRef ref, Disconnect::How how);
   void erase_leg(Leg& leg);
   void drop_comm(Connection& connection, Side side);
