@@ -89,6 +89,7 @@ struct Closed {
     nak,
     timeout,
     superseded,
+    unseen,  ///< it may have ended, or gone on in what is told as the next one
     refused,
     unanswered
   } how = How::disconnect;

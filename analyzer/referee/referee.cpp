@@ -328,7 +328,7 @@ void Referee::on(const trace::Adopted& event) {
 void Referee::on(const trace::Disconnect& event) {
   Connection* connection = impl_->connections.find(event.connection);
   if (connection == nullptr) return;
-  if (event.how != trace::Disconnect::How::superseded) {  // that one is of its successor
+  if (!by_what_follows(event.how)) {  // that one is of its successor
     impl_->hear(event);
     connection->of(event.side).leaves(event.frame);
   }
@@ -337,7 +337,7 @@ void Referee::on(const trace::Disconnect& event) {
   }
   if (!connection->over()) {
     impl_->queue.release_all(impl_->on(*connection));
-    if (event.how != trace::Disconnect::How::superseded) {
+    if (!by_what_follows(event.how)) {
       // A FIN has its place in the stream: nothing before it is missing unnoticed.
       const bool complete = event.how == trace::Disconnect::How::fin;
       const bool orderly = event.how != trace::Disconnect::How::reset;

@@ -240,8 +240,7 @@ class Drawing {
     std::vector<std::string> label = wrapped(text.label, most_label);
     const bool to_server = row.sender == Side::active;
     const Ink ink = ink_of(row);
-    if (row.kind == Kind::gap || row.kind == Kind::unread ||
-        (row.kind == Kind::close && row.how == trace::Disconnect::How::superseded)) {
+    if (row.kind == Kind::gap || row.kind == Kind::unread || (row.kind == Kind::close && by_what_follows(row.how))) {
       page_.line(fmt::format("{}│    ⋮ {:{}}│", place(row), label.front(), lane - 6), ink);
     } else {
       const std::size_t used = width(label.front());

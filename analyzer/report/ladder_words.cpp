@@ -231,6 +231,8 @@ Called closed(const LadderRow& row) {
       return {"reset of the TCP stream (RST)", "RST"};
     case trace::Disconnect::How::superseded:
       return {"a new connection takes this one's place", "replaced by a new connection"};
+    case trace::Disconnect::How::unseen:
+      return {"it ends here, or goes on as another connection", "ends, or goes on as another"};
   }
   return {"close", "close"};
 }

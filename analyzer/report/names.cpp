@@ -49,6 +49,7 @@ std::string_view name(referee::Closed::How how) noexcept {
     case How::timeout:
       return "timeout";
     case How::superseded:
+    case How::unseen:  // to programs the same: what follows stands in a connection of its own
       return "superseded";
     case How::refused:
       return "refused";

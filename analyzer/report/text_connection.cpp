@@ -275,6 +275,9 @@ std::string ending(const ConnectionFacts& c, Epoch epoch) {
     case How::superseded:
       out = "replaced by a new connection without a close";
       break;
+    case How::unseen:
+      out = "not known: it may go on as another connection";
+      break;
     case How::refused:
       return "never opened: it was refused";
     case How::unanswered:

@@ -137,11 +137,23 @@ struct Adopted : EventBase {
 };
 
 /// The end of an epoch, or a step towards it. DREQ, DREP, FIN and RST may each be reported; the first one tells who
-/// and how. `superseded`: the same QPN pair or TCP ports began a new epoch without a close in the capture.
+/// and how.
 struct Disconnect : EventBase {
-  enum class How : std::uint8_t { request, reply, fin, reset, superseded } how = How::request;
+  enum class How : std::uint8_t {
+    request,
+    reply,
+    fin,
+    reset,
+    superseded,  ///< the same QPN pair or TCP ports began a new epoch without a close in the capture
+    unseen,      ///< after a long silence they count from elsewhere: a new epoch, or this one, behind what the capture
+                 ///< lacks; or there was no room to follow it. What still comes is adopted as a connection of its own
+  } how = How::request;
   PrivateDataArea private_data;  ///< of DREQ / DREP
 };
+/// Not by this connection's own word.
+[[nodiscard]] constexpr bool by_what_follows(Disconnect::How how) noexcept {
+  return how == Disconnect::How::superseded || how == Disconnect::How::unseen;
+}
 
 /// One complete RDMA Send (zero-length RTR operations of iWARP are not reported as Sends).
 struct Send : EventBase {

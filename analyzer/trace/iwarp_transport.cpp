@@ -17,6 +17,7 @@ namespace {
 
 using iwarp::Connection;
 using iwarp::Ends;
+using iwarp::Epoch;
 using iwarp::OrdinaryTcp;
 
 /// Connections, undecided streams, and connections that ended but may still be repeated.
@@ -173,11 +174,13 @@ struct IwarpTransport::Impl {
       direction = ends_of(segment, ends);
       if (before.holds(ends, direction, segment)) return true;
     }
-    if (known != nullptr && known->second.connection->foreign(direction, segment)) {
+    const Epoch epoch = known == nullptr ? Epoch::this_one : known->second.connection->epoch_of(direction, segment);
+    if (epoch != Epoch::this_one) {
       ends = known->first;
       Connection& connection = *known->second.connection;
       before.keep(ends, connection.said(segment.ref), direction, segment);
-      connection.supersede(direction, segment.ref);
+      connection.supersede(direction, segment.ref,
+                           epoch == Epoch::next ? Disconnect::How::superseded : Disconnect::How::unseen);
       count_plain(known->second);
       erase(ends);
       ordinary.forget(OrdinaryTcp::hash_of(ends));

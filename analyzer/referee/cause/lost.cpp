@@ -351,6 +351,18 @@ FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by, cons
   return until;
 }
 
+/// What follows may be this connection or another one: what was due may have come, and what was repeated been heard.
+void leave_unseen(const Witness& witness, FrameRef noticed) {
+  Connection& connection = witness.connection;
+  connection.stage = Connection::Stage::over;
+  connection.facts.closed = Closed{Closed::How::unseen, noticed, {}, {}};
+  witness.unchecked(RuleId::connection_lost, "whether it ended, or goes on as another connection, is not known");
+  if (!connection.rpcrdma()) return;
+  offers_at_end(witness, connection.last_frame, true, {}, false);
+  judge_missing_errors(witness, connection.last_frame, true, {});
+  judge_open_calls(witness, connection.last_frame, true, false);
+}
+
 /// Refused, and nothing more: the close itself is not in the capture.
 [[nodiscard]] bool ended_by_refusal(const Connection& connection) {
   if (connection.suspects.empty()) return false;
@@ -429,8 +441,13 @@ void judge_close(const Witness& witness, const trace::Disconnect& event) {
   Connection& connection = witness.connection;
   using How = trace::Disconnect::How;
   if (connection.over()) return;
-  if (event.how == How::superseded) {
-    judge_lost(witness, event.frame, NoticedBy::successor, end_proof(witness, event.frame));
+  if (by_what_follows(event.how)) {
+    const EndProof proof = end_proof(witness, event.frame);
+    if (event.how == How::superseded || proof.cause != nullptr) {
+      judge_lost(witness, event.frame, NoticedBy::successor, proof);
+    } else {
+      leave_unseen(witness, event.frame);
+    }
     return;
   }
   const Side by = event.how == How::reply ? other(event.side) : event.side;

@@ -345,7 +345,12 @@ void take_sent_away(Assessment& a, const Mount& mount) {
     a.doubt = Assessment::Doubt::purpose_cut;
     return State::unknown;
   }
-  if (over && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {
+  const bool end_unseen = over && newest.closed->how == Closed::How::unseen;
+  if (end_unseen && !attempts_fail && !worked_after(mount, newest.closed->frame, &newest)) {
+    a.doubt = Assessment::Doubt::end_unseen;
+    return State::unknown;
+  }
+  if (over && !end_unseen && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {
     a.since = newest.closed->frame;
     // Closed in good order, and with nothing open, it was not down before somebody wanted it again.
     if (newest.left_in_order() && newest.open_calls == newest.behind_close.calls) {

@@ -198,7 +198,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool any_call = call.procedure || asked || refused;
   // The same endpoints began anew, and what lies between is not in the capture.
   const auto& closed = connection.facts.closed;
-  const bool end_unseen = closed && closed->how == Closed::How::superseded;
+  const bool end_unseen = closed && (closed->how == Closed::How::superseded || closed->how == Closed::How::unseen);
   // The requester's acknowledgements show answers in front of the capture, perhaps to this Call: of two taps one is
   // late.
   const bool before_capture = responder.liveness && responder.liveness->before_capture.number > call.call.number;

@@ -355,6 +355,7 @@ using State = MountFacts::State;
       if (life.asked_in_vain) return asked_in_vain_text(life, *life.asked_in_vain);
       return "packets were repeated and never acknowledged";
     case Closed::How::superseded:
+    case Closed::How::unseen:
     case Closed::How::refused:
     case Closed::How::unanswered:
       return "it fell silent";
@@ -481,6 +482,9 @@ using State = MountFacts::State;
       return fmt::format(
           "{}{} (frame {}), and whether the connection before it is to the same port is not in the capture.", begin,
           attempts_text(*a.failing, a.failing->port), a.failing->last.number);
+    case Assessment::Doubt::end_unseen:
+      return fmt::format("{}whether the connection ended in frame {}, or goes on as another one, is not known.", begin,
+                         a.newest->closed->frame.number);
     case Assessment::Doubt::unconfirmed:
       return fmt::format(
           "{}the client confirmed the connection (RTU), and the server went on repeating its acceptance (REP) as if "

@@ -156,7 +156,7 @@ void Peers::remember_refusal(const Connection& connection, const trace::Disconne
     stands_between(connection);  // it stands between those that were refused, whatever it was used for
     return;
   }
-  const bool rest_seen = state.probe.number != 0 && close.how != trace::Disconnect::How::superseded &&
+  const bool rest_seen = state.probe.number != 0 && !by_what_follows(close.how) &&
                          connection.of(Side::active).newest_lack().number < state.refusal.number;
   if (state.went_on || !rest_seen) return;
   of(connection).refused_version_2 = {state.refusal, close.frame, {}};

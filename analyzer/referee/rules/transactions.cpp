@@ -451,6 +451,7 @@ namespace {
 void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client) {
   Connection& connection = witness.connection;
   v2::judge_end(witness, now);
+  const bool end_unseen = connection.facts.closed && connection.facts.closed->how == Closed::How::unseen;
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : connection.transactions) {
     if (!call.surely_open()) continue;
@@ -462,7 +463,7 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
                                     call.call.number));
       continue;
     }
-    if (answer_may_be_unseen(connection, call)) {
+    if (answer_may_be_unseen(connection, call) || end_unseen) {
       witness.unchecked(RuleId::call_unanswered, "the answer may be what the capture lacks");
       continue;
     }

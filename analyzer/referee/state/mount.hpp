@@ -352,6 +352,7 @@ struct Assessment {
     answer_missing,  ///< whether the server took the connection
     purpose_cut,     ///< whether a connection since the mount's own is one of it
     port_missing,    ///< whether the attempts that fail are for the service of this mount
+    end_unseen,      ///< whether the newest connection ended, or goes on as another one
     unconfirmed      ///< whether what confirms the connection came to the server
   } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;

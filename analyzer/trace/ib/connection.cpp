@@ -172,12 +172,12 @@ void Connection::find_start(Side side) {
     if (d < 0 && d > -plausible) lowest = psn;
   };
   if (const Leg* leg = legs[index(side)]) {
-    for (const WaitingPacket& p : leg->waiting)
+    for (const WaitingPacket& p : leg->waiting.all())
       if (const auto h = wire::decode_ib(p.octets, p.wire_length); h && is_request(h->op.kind)) consider(h->psn);
     start_known_[index(side)] = lowest.has_value();
   }
   if (const Leg* leg = legs[index(other(side))]; leg != nullptr && handshake()) {
-    for (const WaitingPacket& p : leg->waiting) {
+    for (const WaitingPacket& p : leg->waiting.all()) {
       const auto h = wire::decode_ib(p.octets, p.wire_length);
       const bool nak = h && h->op.kind == IbKind::acknowledge && wire::aeth_type(h->syndrome) != wire::AethType::ack;
       if (h && !is_request(h->op.kind) && !nak) consider(h->psn);
@@ -190,11 +190,14 @@ void Connection::replay() {
   find_start(Side::active);
   find_start(Side::passive);
   std::array<std::vector<WaitingPacket>, 2> waiting;
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (legs[i] == nullptr) continue;
-    waiting[i] = std::move(legs[i]->waiting);
-    legs[i]->waiting = {};
-    legs[i]->waiting_octets = 0;
+  for (std::size_t i = 0; i < 2; ++i)
+    if (legs[i] != nullptr) waiting[i] = legs[i]->waiting.take();
+  for (const Side sender : {Side::active, Side::passive}) {
+    if (!before[index(sender)]) continue;
+    std::erase_if(waiting[index(sender)], [&](const WaitingPacket& p) {
+      const auto h = wire::decode_ib(p.octets, p.wire_length);
+      return h && of_epoch_before(sender, *h, p.ref);
+    });
   }
   // Before the REP a client does not know to which queue pair it sends.
   const std::vector<WaitingPacket>& of_client = waiting[index(Side::active)];
@@ -208,7 +211,7 @@ void Connection::replay() {
                                                          waiting[0][at[0]].ref.number < waiting[1][at[1]].ref.number)
                               ? 0
                               : 1;
-    const WaitingPacket& p = waiting[i][at[i]++];
+    const WaitingPacket p = std::move(waiting[i][at[i]++]);  // and then no longer, for it may be copied to wait again
     if (const auto h = wire::decode_ib(p.octets, p.wire_length))
       deliver(legs[i]->sender, {p.ref, p.octets, p.wire_length, p.crc_bad, *h});
   }
@@ -218,9 +221,17 @@ void Connection::replay() {
   tell_farewells(false);
 }
 
+/// The connection before may have sent it, and this one cannot.
+bool Connection::of_epoch_before(Side sender, const wire::IbHeader& header, FrameRef ref) const noexcept {
+  const std::optional<EpochBefore>& epoch = before[index(sender)];
+  if (!epoch || !epoch->holds(header, ref)) return false;
+  const Side requester = is_request(header.op.kind) ? sender : other(sender);
+  return first_psn_told[index(requester)] && !streams[index(requester)].may_use(header.psn);
+}
+
 bool Connection::foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept {
   constexpr TimeNs reused_after = 60 * second;
-  if (ref.time - last_used.time <= reused_after) return false;
+  if (!passed(last_used.time, ref.time, reused_after)) return false;
   const Side requester = is_request(header.op.kind) ? leg.sender : other(leg.sender);
   return streams[index(requester)].far_off(header.psn);
 }

@@ -15,8 +15,11 @@
 #include <vector>
 
 #include "trace/ib/early_packets.hpp"
+#include "trace/ib/epoch_before.hpp"
+#include "trace/ib/flow_key.hpp"
 #include "trace/ib/roles.hpp"
 #include "trace/ib/stream.hpp"
+#include "trace/ib/waiting_packets.hpp"
 #include "trace/networks_seen.hpp"
 #include "trace/packet.hpp"
 #include "trace/proven_order.hpp"
@@ -24,15 +27,6 @@
 #include "wire/cm.hpp"
 
 namespace rpcrdma::trace::ib {
-
-struct FlowKey {
-  Address source;
-  Address destination;
-  std::uint32_t qpn = 0;  ///< of the destination
-
-  friend bool operator==(const FlowKey&, const FlowKey&) = default;
-  friend auto operator<=>(const FlowKey&, const FlowKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
-};
 
 /// Two addresses, in either order.
 struct PairKey {
@@ -46,19 +40,10 @@ struct PairKey {
   friend auto operator<=>(const PairKey&, const PairKey&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
-/// A packet that waits for its connection's announcement.
-struct WaitingPacket {
-  FrameRef ref;
-  std::vector<std::uint8_t> octets;
-  std::uint32_t wire_length = 0;
-  bool crc_bad = false;
-};
-
 struct Connection;
 
 struct Leg {
-  static constexpr std::size_t max_waiting = 512;
-  static constexpr std::size_t max_waiting_octets = std::size_t{1} << 20U;
+  explicit Leg(Budget& budget) : waiting(budget) {}
 
   FlowKey key;
   Transport transport = Transport::rocev2;
@@ -68,18 +53,13 @@ struct Leg {
   NetworksSeen networks;
 
   FrameRef first;
-  std::vector<WaitingPacket> waiting;
-  std::size_t waiting_octets = 0;
+  WaitingPackets waiting;
   bool requests_seen = false;
   Evidence evidence;                             ///< that the sender opened the connection
   std::vector<std::pair<Leg*, unsigned>> votes;  ///< legs that may be the other direction
   std::vector<std::uint32_t> noted_requests;     ///< PSNs in the pair's index
   std::vector<std::uint32_t> noted_responses;
   std::list<Leg*>::iterator place;  ///< among the orphans
-
-  [[nodiscard]] bool over_bound() const noexcept {
-    return waiting.size() >= max_waiting || waiting_octets >= max_waiting_octets;
-  }
 };
 
 /// Private data kept until its event can be sent.
@@ -135,6 +115,8 @@ struct Connection {
   std::optional<std::uint32_t> request_psn;
   std::array<std::optional<std::uint32_t>, 2> qpns;  ///< by side
   std::array<std::optional<CommKey>, 2> comm;        ///< by side
+  std::array<bool, 2> first_psn_told{};              ///< by requester: the handshake says where its requests begin
+  std::array<std::optional<EpochBefore>, 2> before;  ///< by sender
 
   bool roles_known = false;
   bool announced = false;
@@ -158,6 +140,10 @@ struct Connection {
   bool liveness_told = false;
 
   [[nodiscard]] bool handshake() const noexcept { return request.has_value() || reply.has_value(); }
+  /// As far as can be told here: the client has said something, and the server nothing since.
+  [[nodiscard]] bool answer_due() const noexcept {
+    return shared.spoke[index(Side::active)] > shared.spoke[index(Side::passive)];
+  }
   [[nodiscard]] bool both_legs() const noexcept { return legs[0] != nullptr && legs[1] != nullptr; }
 
   /// Its REP is there, and its REQ may only be late.
@@ -190,8 +176,8 @@ struct Connection {
   void rest() noexcept {
     for (Stream& s : streams) s.rest();
   }
-  /// After a long silence the queue pairs may belong to another connection, whose handshake is not in the capture: its
-  /// packets count from elsewhere.
+  /// After a long silence packets count from elsewhere: the queue pairs may belong to another connection, whose
+  /// handshake is not in the capture, and nothing agreed before binds that.
   [[nodiscard]] bool foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept;
   /// The first DREQ or the first DREP of this side. What the side said before may still wait: then this does, too.
   void says_farewell(Side side, Disconnect::How how, FrameRef ref, SavedArea area);
@@ -207,6 +193,7 @@ struct Connection {
     SavedArea private_data;
   };
 
+  [[nodiscard]] bool of_epoch_before(Side sender, const wire::IbHeader& header, FrameRef ref) const noexcept;
   void pass(Side sender, const Captured& packet);
   void pass_in_turn(Side sender, const EarlyPackets::Held& held);
   [[nodiscard]] bool come(Side sender, const wire::IbHeader& header) const noexcept;

@@ -2,6 +2,7 @@
 #include "trace/ib/flows.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "trace/spans.hpp"
 #include "wire/icrc.hpp"
@@ -29,16 +30,21 @@ Leg* Flows::find(const FlowKey& key) noexcept {
   return cached;
 }
 
+/// What waits for its partner does so no longer.
+void Flows::say_limit(FrameRef now) {
+  Quality q;
+  q.frame = now;
+  q.kind = Quality::Kind::limit_reached;
+  sink_.on(q);
+}
+
 Leg& Flows::new_orphan(const FlowKey& key, Transport transport, FrameRef first) {
   if (orphans_.size() >= options_.room(max_orphans)) {
     Leg& oldest = *orphans_.front();
-    Quality q;
-    q.frame = first;
-    q.kind = Quality::Kind::limit_reached;
-    sink_.on(q);
+    say_limit(first);
     adopt_one_way(oldest);
   }
-  auto owned = std::make_unique<Leg>();
+  auto owned = std::make_unique<Leg>(budget_);
   Leg& leg = *owned;
   leg.key = key;
   leg.transport = transport;
@@ -61,7 +67,7 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
   Leg* leg = find(key);
   if (leg != nullptr && leg->connection != nullptr && leg->connection->announced &&
       leg->connection->foreign(*leg, packet.ref, header)) {
-    retire(*leg->connection, packet.ref);
+    retire(*leg->connection, packet.ref, Disconnect::How::unseen);
     leg = nullptr;
   }
   if (leg == nullptr) leg = &new_orphan(key, packet.transport, packet.ref);
@@ -101,7 +107,7 @@ Connection& Flows::open(Transport transport, const Address& client, const Addres
   return c;
 }
 
-/// Closed connections go first, then those that were quiet for longest.
+/// Closed connections go first, then those whose client waits for nothing, and of these who was quiet for longest.
 void Flows::make_room(FrameRef ref) {
   std::vector<Connection*> all;
   all.reserve(connections_.size());
@@ -109,15 +115,25 @@ void Flows::make_room(FrameRef ref) {
   const std::size_t n = std::max<std::size_t>(all.size() / 8, 1);
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n - 1), all.end(),
                    [](const Connection* a, const Connection* b) {
-                     return std::pair(!a->closed, a->last_used.number) < std::pair(!b->closed, b->last_used.number);
+                     return std::tuple(!a->closed, a->answer_due(), a->last_used.number) <
+                            std::tuple(!b->closed, b->answer_due(), b->last_used.number);
                    });
   for (std::size_t i = 0; i < n; ++i) {
     Connection& c = *all[i];
     announce(c);
     if (!c.closed) c.shared.quality(Side::active, ref, Quality::Kind::limit_reached);
     c.finish(ref);
+    if (!c.closed) end(c, ref, Disconnect::How::unseen);  // what still comes is another connection's
     erase(c);
   }
+}
+
+/// By what follows.
+void Flows::end(const Connection& connection, FrameRef ref, Disconnect::How how) {
+  Disconnect d;
+  connection.shared.fill(d, Side::active, ref);
+  d.how = how;
+  sink_.on(d);
 }
 
 void Flows::close(Connection& connection) {
@@ -181,6 +197,11 @@ Connection* Flows::by_leg(const FlowKey& key) {
 }
 
 void Flows::attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
+  attach_leg(connection, sender, key, ref);
+  if (const EpochBefore* before = epochs_before_.find(key, ref)) connection.before[index(sender)] = *before;
+}
+
+void Flows::attach_leg(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
   connection.last_used = ref;  // making room must not take this one
   if (Leg* before = connection.legs[index(sender)]; before != nullptr && !(before->key == key)) {
     connection.legs[index(sender)] = nullptr;  // a guess, or an earlier answer: this message knows better
@@ -197,9 +218,10 @@ void Flows::attach(Connection& connection, Side sender, const FlowKey& key, Fram
     }
     if (leg->connection == nullptr) settle_orphan(*leg);
     leg = find(key);
-    if (leg != nullptr && leg->connection != nullptr && leg->connection != &connection) retire(*leg->connection, ref);
+    if (leg != nullptr && leg->connection != nullptr && leg->connection != &connection)
+      retire(*leg->connection, ref, Disconnect::How::superseded);
   }
-  auto owned = std::make_unique<Leg>();
+  auto owned = std::make_unique<Leg>(budget_);
   Leg& leg = *owned;
   leg.key = key;
   leg.transport = connection.transport;
@@ -234,17 +256,23 @@ void Flows::announce(Connection& connection) {
   connection.announce(numbers_);
 }
 
-/// Another epoch took one of its queue pairs.
-void Flows::retire(Connection& connection, FrameRef ref) {
+/// Another epoch took one of its queue pairs, or may have.
+void Flows::retire(Connection& connection, FrameRef ref, Disconnect::How how) {
   settle(connection);
   connection.finish(ref);
-  if (!connection.closed) {
-    Disconnect d;
-    connection.shared.fill(d, Side::active, ref);
-    d.how = Disconnect::How::superseded;
-    sink_.on(d);
+  if (!connection.closed) end(connection, ref, how);
+  for (const Side sender : {Side::active, Side::passive}) {
+    const Leg* leg = connection.legs[index(sender)];
+    if (leg == nullptr) continue;
+    epochs_before_.keep(
+        {leg->key, ref, connection.streams[index(sender)].used(), connection.streams[index(other(sender))].used()});
   }
   erase(connection);
+}
+
+void Flows::begins(Connection& connection, Side requester, std::uint32_t psn) {
+  connection.streams[index(requester)].start_at(psn);
+  connection.first_psn_told[index(requester)] = true;
 }
 
 void Flows::erase_leg(Leg& leg) {

@@ -38,6 +38,8 @@ class Flows {
   [[nodiscard]] Connection* by_leg(const FlowKey& key);
   /// The connection's `sender` sends to this queue pair; an older epoch that did is ended.
   void attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref);
+  /// The handshake says with which PSN this side's requests begin.
+  static void begins(Connection& connection, Side requester, std::uint32_t psn);
   /// Both queue pairs are known, or it cannot wait: announces it with the legs that can be found.
   void settle(Connection& connection);
   /// Announces it with the legs it has.
@@ -57,10 +59,13 @@ class Flows {
 
   // Table
   [[nodiscard]] Leg* find(const FlowKey& key) noexcept;
+  void say_limit(FrameRef now);
   [[nodiscard]] Leg& new_orphan(const FlowKey& key, Transport transport, FrameRef first);
   [[nodiscard]] bool crc_bad(const IbPacket& packet, Leg& leg) const;
+  void attach_leg(Connection& connection, Side sender, const FlowKey& key, FrameRef ref);
   void join(Connection& connection, Side sender, Leg& leg);
-  void retire(Connection& connection, FrameRef ref);
+  void end(const Connection& connection, FrameRef ref, Disconnect::How how);
+  void retire(Connection& connection, FrameRef ref, Disconnect::How how);
   void erase_leg(Leg& leg);
   void drop_comm(Connection& connection, Side side);
   void erase(Connection& connection);
@@ -70,6 +75,8 @@ class Flows {
 
   // Pairing
   void wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad);
+  void hand_over(Leg& leg);
+  void relieve(FlowKey newest, FrameRef now);
   void note(Leg& leg, const wire::IbHeader& header);
   void forget(Leg& leg);
   void vote(Leg& a, Leg& b);
@@ -91,6 +98,7 @@ class Flows {
   ConnectionList connections_;
   std::map<CommKey, Connection*> by_comm_;
   std::map<PairKey, Pair> pairs_;
+  EpochsBefore epochs_before_;
   std::list<Leg*> orphans_;        ///< oldest first
   std::list<Connection*> closed_;  ///< and not yet at rest
   std::list<Connection*> rested_;  ///< closed and at rest, the oldest first

@@ -134,7 +134,7 @@ void Handshakes::request(const IbPacket& packet, const CmMessage& m) {
   c.request_psn = m.starting_psn;
   c.qpns[index(Side::active)] = m.local_qpn;
   if (m.path_mtu) c.shared.mtu = wire::mtu_octets(*m.path_mtu);
-  if (m.starting_psn) c.streams[index(Side::passive)].start_at(*m.starting_psn);
+  if (m.starting_psn) flows_.begins(c, Side::passive, *m.starting_psn);
 
   ConnectRequest& r = c.request.emplace();
   c.shared.fill(r, Side::active, packet.ref);
@@ -178,7 +178,7 @@ void Handshakes::reply(const IbPacket& packet, const CmMessage& m) {
   c->hears(Side::passive, packet, m.kind);
   flows_.set_comm(*c, Side::passive, sender_key(packet, *m.local_id));
   c->qpns[index(Side::passive)] = m.local_qpn;
-  if (m.starting_psn) c->streams[index(Side::active)].start_at(*m.starting_psn);
+  if (m.starting_psn) flows_.begins(*c, Side::active, *m.starting_psn);
 
   ConnectReply& r = c->reply.emplace();
   c->shared.fill(r, Side::passive, packet.ref);

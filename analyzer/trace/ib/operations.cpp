@@ -115,6 +115,7 @@ Issued Operations::send(const Arrival& a, Sequence at) {
 
 void Operations::emit_send(FrameRef last) {
   send_.last = last;
+  shared_.spoke[index(side_)] = last.number;
   shared_.sink.on(send_);
   send_.octets = {};
 }

@@ -9,7 +9,7 @@ namespace rpcrdma::trace::ib {
 namespace {
 
 constexpr unsigned votes_needed = 2;
-/// So many packets may pass without a sign of who opened the connection.
+/// So many packets may pass without a sign of who opened the connection; the rest of a message gives none.
 constexpr std::size_t packets_for_roles = 256;
 
 bool low_first(const FlowKey& k) noexcept { return PairKey(k.source, k.destination).low == k.source; }
@@ -28,20 +28,38 @@ Side sender_of(const Connection& c, const Leg& leg) noexcept {
 }  // namespace
 
 void Flows::wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad) {
-  leg.waiting.push_back({packet.ref, {packet.octets.begin(), packet.octets.end()}, packet.wire_length, crc_bad});
-  leg.waiting_octets += packet.octets.size();
+  leg.waiting.keep(packet, header, crc_bad);
   leg.evidence.add(header);
   if (is_request(header.op.kind)) leg.requests_seen = true;
-  note(leg, header);
+  // One of an earlier use of the queue pair, perhaps, agrees with others of that.
+  const EpochBefore* before = epochs_before_.find(leg.key, packet.ref);
+  if (before == nullptr || !before->holds(header, packet.ref)) note(leg, header);
   if (leg.connection != nullptr) {
     progress(*leg.connection);
     if (leg.connection->announced) return;
   }
-  if (!leg.over_bound()) return;
+  if (leg.waiting.over_bound()) return hand_over(leg);
+  if (!leg.waiting.paid()) relieve(leg.key, packet.ref);
+}
+
+/// It has waited for its partner, or for the roles, as long as it may.
+void Flows::hand_over(Leg& leg) {
   if (leg.connection != nullptr) {
     settle(*leg.connection);
   } else {
     settle_orphan(leg);
+  }
+}
+
+/// More waits than there is room for: the oldest orphans go, as they do where there are too many of them.
+void Flows::relieve(FlowKey newest, FrameRef now) {
+  say_limit(now);
+  for (;;) {
+    Leg* leg = find(newest);  // what goes may take it along
+    if (leg == nullptr || leg->waiting.pay()) return;
+    Leg* oldest = orphans_.empty() ? leg : orphans_.front();
+    hand_over(*oldest);
+    if (oldest == leg) return;
   }
 }
 
@@ -144,7 +162,7 @@ void Flows::progress(Connection& c) {
   if (!c.handshake()) {
     const int score = c.legs[0]->evidence.score - c.legs[1]->evidence.score;
     const bool proven = score >= role_proven / 2 || score <= -role_proven / 2;
-    if (!proven && c.legs[0]->waiting.size() + c.legs[1]->waiting.size() < packets_for_roles) return;
+    if (!proven && c.legs[0]->waiting.telling() + c.legs[1]->waiting.telling() < packets_for_roles) return;
   }
   announce(c);
 }

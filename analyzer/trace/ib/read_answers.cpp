@@ -57,7 +57,13 @@ bool ReadAnswers::search(Sequence at) noexcept {
   return true;
 }
 
+/// What is missing first was asked for again, and comes next. Behind `patience` it may have come, unseen.
+bool ReadAnswers::awaited_again(FrameRef now) const noexcept {
+  return resumed_.ref.number != 0 && floor_ >= resumed_.next && !passed(resumed_.ref.time, now.time, patience);
+}
+
 void ReadAnswers::answer(const Arrival& a, Sequence at) {
+  if (at >= resumed_.next) resumed_.next = at + 1;
   Read* read = covering(at);
   if (read == nullptr || (!idle_ && at < floor_) || idle_) {
     // Either seen before, or to a request that is not in the capture.

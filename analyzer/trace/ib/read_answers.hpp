@@ -30,8 +30,10 @@ class ReadAnswers {
   /// The requester sent something new although responses are missing: it need not wait for those of other READs, but
   /// what it says now may rest on them. The missing ones are given up; should they come, they are delivered late.
   void requester_went_on(FrameRef ref) {
-    if (!held_.empty()) give_up(held_.last(), ref);
+    if (!held_.empty() && !awaited_again(ref)) give_up(held_.last(), ref);
   }
+  /// The requester asks for the rest of a READ again: it has nothing from there on.
+  void resumed(Sequence at, FrameRef ref) noexcept { resumed_ = {at, ref}; }
   void finish(FrameRef last);
   /// Forgets what only tells one packet captured twice from two.
   void rest() noexcept {
@@ -62,6 +64,7 @@ class ReadAnswers {
   }
   [[nodiscard]] Read* covering(Sequence at) noexcept;
   [[nodiscard]] bool search(Sequence at) noexcept;
+  [[nodiscard]] bool awaited_again(FrameRef now) const noexcept;
   void deliver(const Arrival& a, Sequence at, Read& read);
   void advance(Sequence past, const Read& read);
   void drain();
@@ -80,6 +83,11 @@ class ReadAnswers {
   bool idle_ = true;                                    ///< none is due
   std::uint64_t retried_frame_ = 0;
   Repeats repeats_;
+  struct Resumed {
+    Sequence next = 0;  ///< behind what has come since
+    FrameRef ref;       ///< number 0: no READ was resumed
+  };
+  Resumed resumed_;
 };
 
 }  // namespace rpcrdma::trace::ib

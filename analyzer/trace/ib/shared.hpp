@@ -47,6 +47,7 @@ struct Shared {
   };
   std::array<Count, 2> packets{};
   std::array<FrameRef, 2> heard{};         ///< newest frame, by sender, CM as well
+  std::array<std::uint64_t, 2> spoke{};    ///< number of the frame that ended the newest Send, by sender
   std::array<FrameRef, 2> overtaken_in{};  ///< the request at hand of this side, by one that it sent later
 
   template <class Event>

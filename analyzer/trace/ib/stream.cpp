@@ -163,8 +163,20 @@ bool Stream::far_off(std::uint32_t psn) const noexcept {
   constexpr Sequence near = 4096;
   if (!synchronised_ || open_read_) return false;
   const Sequence at = unwrap(expected_, psn);
-  const Sequence newest = held_.empty() ? expected_ : held_.last();
-  return at + near < expected_ || at > newest + near;
+  return at + near < expected_ || at > newest() + near;
+}
+
+bool Stream::may_use(std::uint32_t psn) const noexcept {
+  const Sequence at = unwrap(expected_, psn);
+  return at >= first_seen_ && at < newest() + under_way;
+}
+
+std::optional<EpochBefore::Used> Stream::used() const noexcept {
+  constexpr Sequence next = 4096;
+  if (!synchronised_) return {};
+  const Sequence from = std::max(first_seen_, newest() - std::min(newest(), under_way));
+  return EpochBefore::Used{static_cast<std::uint32_t>(from) & wire::psn_mask,
+                           static_cast<std::uint32_t>(newest() + next) & wire::psn_mask};
 }
 
 void Stream::response(const Arrival& a) {
@@ -431,6 +443,8 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   } else {
     retried_frame_ = a.ref.number;
     answers_.retried(a.ref);
+    const bool inside = sent != nullptr && sent->kind == Issued::Kind::read && at > sent->at;
+    if (inside && a.header.op.kind == IbKind::read_request) answers_.resumed(at, a.ref);
     answers_nak(a);
     copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], sent != nullptr ? sent->ref : FrameRef{}, a.ref);
   }

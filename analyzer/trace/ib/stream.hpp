@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/copies.hpp"
+#include "trace/ib/epoch_before.hpp"
 #include "trace/ib/held_packets.hpp"
 #include "trace/ib/operations.hpp"
 #include "trace/ib/read_answers.hpp"
@@ -68,6 +69,10 @@ class Stream {
   [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
   /// Too far from all that is known to be near in time as well.
   [[nodiscard]] bool far_off(std::uint32_t psn) const noexcept;
+  /// Where its requests begin is known: may it have sent one with this PSN by now?
+  [[nodiscard]] bool may_use(std::uint32_t psn) const noexcept;
+  /// For the next use of the queue pairs.
+  [[nodiscard]] std::optional<EpochBefore::Used> used() const noexcept;
   /// What of the requests is not acknowledged, and what is sent again.
   void tell(Liveness& event) const noexcept;
 
@@ -94,6 +99,7 @@ class Stream {
   };
 
   void synchronise(std::uint32_t psn) noexcept;
+  [[nodiscard]] Sequence newest() const noexcept { return held_.empty() ? expected_ : held_.last(); }
   [[nodiscard]] bool changed_places(const Arrival& a, Sequence at) const noexcept;
   void doubt(Sequence end, FrameRef answer);
   void weigh_doubt(Sequence end, FrameRef answer) noexcept;

@@ -35,6 +35,7 @@ namespace {
 }  // namespace
 
 void Connection::deliver(Side sender, const Captured& packet) {
+  if (of_epoch_before(sender, packet.header, packet.ref)) return;
   last_used = packet.ref;
   const FrameRef before = std::exchange(shared.heard[index(sender)], packet.ref);
   if (acknowledges(packet.header.op.kind)) acknowledging[index(sender)] = packet.ref;

@@ -80,23 +80,25 @@ bool Connection::acknowledges_others(const Half& peer, const TcpSegment& segment
   return off > window_behind || off < -window_behind;
 }
 
-bool Connection::foreign(int direction, const TcpSegment& segment) noexcept {
+Epoch Connection::epoch_of(int direction, const TcpSegment& segment) noexcept {
   Half& h = half(direction);
-  const TimeNs silence = segment.ref.time - std::max(halves_[0].heard.time, halves_[1].heard.time);
-  const bool silent = silence > reused_after;
-  // Where this side begins may not be known, but where its peer was when the silence began.
-  if (silent && acknowledges_others(half(1 - direction), segment)) return true;
-  if (!h.order.started()) return false;
+  const bool silent = passed(std::max(halves_[0].heard.time, halves_[1].heard.time), segment.ref.time, reused_after);
   const bool syn = (segment.flags & TcpSegment::syn) != 0;
+  const bool opens = wire::mpa_key(segment.payload) == wire::MpaKey::request;
+  const Epoch elsewhere = syn || opens ? Epoch::next : Epoch::not_known;
+  // Where this side begins may not be known, but where its peer was when the silence began.
+  if (silent && acknowledges_others(half(1 - direction), segment)) return elsewhere;
+  if (!h.order.started()) return Epoch::this_one;
   const Position at = h.order.unwrap(segment.sequence + (syn ? 1U : 0U));
-  if (syn) return at != h.origin;
+  if (syn) return at != h.origin ? Epoch::next : Epoch::this_one;
   const std::int64_t off = distance(h.end_seen(), at);
-  if (silent && (off > window_behind || off < -window_behind)) return true;
-  if (segment.wire_length == 0) return false;
-  if (off > far_away || off < -far_away) return ++h.far >= far_limit;
+  if (silent && (off > window_behind || off < -window_behind)) return elsewhere;
+  if (segment.wire_length == 0) return Epoch::this_one;
+  if (off > far_away || off < -far_away) return ++h.far >= far_limit ? Epoch::next : Epoch::this_one;
   h.far = 0;
-  if (at == h.origin || wire::mpa_key(segment.payload) != wire::MpaKey::request) return false;
-  return halves_[0].fin || halves_[1].fin || over_ || off > window_ahead || off < -window_behind;
+  if (at == h.origin || !opens) return Epoch::this_one;
+  const bool again = halves_[0].fin || halves_[1].fin || over_ || off > window_ahead || off < -window_behind;
+  return again ? Epoch::next : Epoch::this_one;
 }
 
 EpochBefore Connection::said(FrameRef now) const noexcept {

@@ -45,6 +45,13 @@ struct TcpOpening {
   std::optional<std::uint32_t> answered;              ///< the opener's first octet, as the SYN with ACK has it
 };
 
+/// Of what life of its ports a segment is.
+enum class Epoch : std::uint8_t {
+  this_one,
+  next,       ///< it begins one
+  not_known,  ///< after a long silence it counts from elsewhere: of the next one, or behind what the capture lacks
+};
+
 class Connection {
  public:
   enum class Status : std::uint8_t {
@@ -62,14 +69,13 @@ class Connection {
   void finish(FrameRef last);
   /// A segment that was here before, by another way to the capture. False: this is not iWARP, or not yet.
   [[nodiscard]] bool copy(int direction, const TcpSegment& segment);
-  /// As finish(); the same ports began a new epoch.
-  void supersede(int direction, FrameRef frame);
+  /// As finish(); the same ports began a new epoch, or may have.
+  void supersede(int direction, FrameRef frame, Disconnect::How how);
 
   [[nodiscard]] Status status() const noexcept { return status_; }
   /// Both sides are done, or one reset the connection: only late repeats are to be expected.
   [[nodiscard]] bool over() const noexcept { return over_; }
-  /// The segment cannot belong to this epoch of the ports.
-  [[nodiscard]] bool foreign(int direction, const TcpSegment& segment) noexcept;
+  [[nodiscard]] Epoch epoch_of(int direction, const TcpSegment& segment) noexcept;
   /// What both sides have said, for the next epoch of the ports.
   [[nodiscard]] EpochBefore said(FrameRef now) const noexcept;
   /// As far as its sequence number tells, the segment may be of this epoch.

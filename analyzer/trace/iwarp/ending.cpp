@@ -88,14 +88,14 @@ void Connection::finish(FrameRef last) {
   tell_liveness(last);
 }
 
-void Connection::supersede(int direction, FrameRef frame) {
+void Connection::supersede(int direction, FrameRef frame, Disconnect::How how) {
   finish(frame);
   if (!live() || rejected_ || halves_[0].closed || halves_[1].closed) return;
   Disconnect e;
   e.connection = id_;
   e.side = side(direction);
   e.frame = frame;
-  e.how = Disconnect::How::superseded;
+  e.how = how;
   context_.sink.on(e);
 }
 

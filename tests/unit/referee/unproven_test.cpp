@@ -99,5 +99,39 @@ TEST(Unproven, WritesBeforeVersion2IsSettled) {
   }
 }
 
+// A Call is repeated into silence. The next connection proves a loss; what may be the same one, behind what the capture
+// lacks, does not: the answer may be there.
+TEST(Unproven, WhetherWhatFollowsIsTheSameConnection) {
+  using How = trace::Disconnect::How;
+  for (const How how : {How::superseded, How::unseen}) {
+    Story s;
+    s.connect().call(1).reply(1).call(2);
+    trace::Repeated again;
+    again.connection = 1;
+    for (unsigned round = 0; round < 8; ++round) {
+      again.frame = {++s.frame, s.now += 500'000'000};
+      s.referee.on(again);
+    }
+    s.wait(61'000'000'000).close(Side::active, how);
+    const Report report = s.end();
+    const bool proven = how == How::superseded;
+    EXPECT_EQ(found(report, RuleId::connection_lost).size(), proven ? 1U : 0U);
+    EXPECT_EQ(found(report, RuleId::call_unanswered).size(), proven ? 1U : 0U);
+    EXPECT_EQ(unchecked(report, RuleId::connection_lost), !proven);
+    EXPECT_EQ(report.mounts.at(0).state, proven ? MountFacts::State::down : MountFacts::State::unknown);
+    EXPECT_EQ(unchecked(report, RuleId::call_unanswered), !proven);
+  }
+}
+
+TEST(Unproven, ThatAMountIsDownWhoseConnectionMayGoOn) {
+  using How = trace::Disconnect::How;
+  for (const How how : {How::superseded, How::unseen}) {
+    Story s;
+    s.connect().call(1).reply(1).wait(61'000'000'000).close(Side::active, how);
+    const Report report = s.end();
+    EXPECT_EQ(report.mounts.at(0).state, how == How::superseded ? MountFacts::State::down : MountFacts::State::unknown);
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::referee::story

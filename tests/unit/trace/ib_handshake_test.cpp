@@ -153,6 +153,25 @@ TEST_F(IbHandshake, QueuePairUsedAgainSupersedes) {
                                   "2P #6 reply 10.0.0.1:20049/0x22", "2A #7 ready", "2A #8 send 1 length 64 to #8"}));
 }
 
+// After more than a minute packets count from elsewhere: the next connection, whose handshake is missing, or this one.
+TEST_F(IbHandshake, WhetherItGoesOnIsNotKnown) {
+  for (const trace::TimeNs silence : {59'000'000'000, 61'000'000'000}) {
+    for (const std::uint32_t ahead : {4'000U, 5'000U}) {
+      SCOPED_TRACE(testing::Message() << ahead << " ahead after " << silence);
+      Peers fresh;
+      fresh.set_up_fields();
+      fresh.handshake();
+      fresh.call(Peers::client_psn);
+      fresh.sink.news();
+      fresh.time += silence;
+      fresh.call(Peers::client_psn + ahead);
+      fresh.finish();
+      const bool told = silence > 60'000'000'000 && ahead > 4'096;
+      EXPECT_EQ(fresh.sink.news().front(), told ? "1A #5 disconnect unseen" : "1A #5 gap " + std::to_string(ahead - 1));
+    }
+  }
+}
+
 TEST_F(IbHandshake, ClosedEpochIsNotSuperseded) {
   p.handshake();
   p.client_dreq();

@@ -49,7 +49,7 @@ class Recorder : public trace::EventSink {
     say(e, "adopted {} {}{}", endpoint(e.client), endpoint(e.server), e.one_way ? " one-way" : "");
   }
   void on(const trace::Disconnect& e) override {
-    static constexpr const char* how[] = {"request", "reply", "fin", "reset", "superseded"};
+    static constexpr const char* how[] = {"request", "reply", "fin", "reset", "superseded", "unseen"};
     say(e, "disconnect {}", how[static_cast<std::size_t>(e.how)]);
   }
   void on(const trace::SendPart&) override {}
@@ -160,7 +160,7 @@ class Peers {
   static constexpr std::uint32_t client_psn = 0x000100;  ///< of the client's first request
   static constexpr std::uint32_t server_psn = 0x000200;  ///< of the server's first request
 
-  explicit Peers(bool check_crc = false) { options.check_crc = check_crc; }
+  explicit Peers(bool check_crc = false, bool share = false) : options{.check_crc = check_crc, .share = share} {}
 
   Recorder sink;
   trace::Options options;

@@ -211,6 +211,28 @@ TEST(IwarpEnd, NewEpochWithinTheNumbersOfTheOneBefore) {
   }
 }
 
+// After more than a minute octets count from elsewhere: the next one, whose beginning is missing, or this one.
+TEST(IwarpEnd, WhetherItGoesOnIsNotKnown) {
+  constexpr std::uint32_t mebibyte = 1U << 20U;
+  for (const trace::TimeNs silence : {59'000'000'000, 61'000'000'000}) {
+    for (const std::uint32_t ahead : {3 * mebibyte, 5 * mebibyte, 0U - 5 * mebibyte}) {
+      auto segments = segments_of(full_story({}));
+      segments.resize(segments.size() - 3);  // its close
+      for (const Segment& again : {segments[segments.size() - 2], segments.back()}) {
+        segments.push_back(again);
+        segments.back().sequence += ahead;
+        segments.back().acknowledgement += ahead;
+      }
+      segments[segments.size() - 2].step = silence;
+      const Recorder got = run(segments);
+      const bool told = silence > 60'000'000'000 && ahead != 3 * mebibyte;
+      const std::string shown = std::to_string(ahead) + " after " + std::to_string(silence) + "\n" + got.text();
+      EXPECT_EQ(got.count("Disconnect C unseen") + got.count("Disconnect S unseen"), told ? 1U : 0U) << shown;
+      EXPECT_EQ(got.count("Disconnect C superseded") + got.count("Disconnect S superseded"), 0U) << shown;
+    }
+  }
+}
+
 TEST(IwarpEnd, NewEpochOfTheSamePorts) {
   auto first = segments_of(full_story({}));
   first.resize(first.size() - 3);

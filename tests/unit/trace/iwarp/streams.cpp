@@ -372,7 +372,7 @@ void Recorder::on(const trace::Adopted& e) {
                      roles[static_cast<int>(e.roles_from)], e.one_way ? " one way" : ""));
 }
 void Recorder::on(const trace::Disconnect& e) {
-  static constexpr const char* how[] = {"request", "reply", "fin", "reset", "superseded"};
+  static constexpr const char* how[] = {"request", "reply", "fin", "reset", "superseded", "unseen"};
   add(e, fmt::format("Disconnect {} {}", side_letter(e.side), how[static_cast<int>(e.how)]));
 }
 void Recorder::on(const trace::Send& e) {
