@@ -156,6 +156,10 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
   if (connection.cases.empty()) return;
   MemoryMap& memory = connection.of(call.requester).memory;
   const bool in_place = in_its_place(connection, call);
+  // What is only late in the file is not that late.
+  const auto long_before = [&](const Case& waited) {
+    return in_place && connection.whole() && trace::passed(waited.frame.time, call.call.time, trace::two_taps_apart);
+  };
   std::optional<RuleId> cancelled;
   std::optional<RuleId> unread;
   std::vector<Case> before;
@@ -171,9 +175,10 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
     if (misuse) {
       const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, writes(use->verb));
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
+      if (long_before(waited)) return false;
     } else if (!memory.knows(use->handle)) {
       return false;
-    } else if ((in_place && answered_before(*use, call.call)) ||
+    } else if (long_before(waited) || (in_place && answered_before(*use, call.call)) ||
                (waited.order == Case::Order::open && !connection.order_lost())) {
       before.push_back(waited);
       return true;
