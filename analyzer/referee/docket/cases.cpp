@@ -88,14 +88,23 @@ constexpr std::string_view order_unknown =
 
 }  // namespace
 
-void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what) {
+bool came_long_before(const Connection& connection, const Case& waited, FrameRef frame) {
+  // Where one direction may stand late in the file, or something is missing, a time proves nothing.
+  if (!connection.whole() || connection.order_lost()) return false;
+  const FrameRef received = waited.answer()->received;
+  return received.number != 0 && later(frame, received) &&
+         trace::passed(waited.frame.time, frame.time, trace::two_taps_apart);
+}
+
+void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what, FrameRef frame) {
   bool second = false;
   std::erase_if(witness.connection.cases, [&](const Case& waited) {
     const Case::Answering* answer = waited.answer();
     if (answer == nullptr || waited.accused != other(side) || waited.xid != xid.value_or(waited.xid)) return false;
     if (what == Heard::answer && waited.is<Case::HoldsReply>() != nullptr) return false;
     // Nobody knows an XID that no Call has had yet.
-    const bool explained = answer->received.number == 0 || answer->call.number == 0;
+    const bool explained = (answer->received.number == 0 || answer->call.number == 0) &&
+                           !came_long_before(witness.connection, waited, frame);
     second = second || (explained && waited.rule == RuleId::duplicate_reply);
     return explained;
   });
@@ -147,6 +156,10 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
   if (connection.cases.empty()) return;
   MemoryMap& memory = connection.of(call.requester).memory;
   const bool in_place = in_its_place(connection, call);
+  // What is only late in the file is not that late.
+  const auto long_before = [&](const Case& waited) {
+    return in_place && connection.whole() && trace::passed(waited.frame.time, call.call.time, trace::two_taps_apart);
+  };
   std::optional<RuleId> cancelled;
   std::optional<RuleId> unread;
   std::vector<Case> before;
@@ -162,9 +175,10 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
     if (misuse) {
       const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, writes(use->verb));
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
+      if (long_before(waited)) return false;
     } else if (!memory.knows(use->handle)) {
       return false;
-    } else if ((in_place && answered_before(*use, call.call)) ||
+    } else if (long_before(waited) || (in_place && answered_before(*use, call.call)) ||
                (waited.order == Case::Order::open && !connection.order_lost())) {
       before.push_back(waited);
       return true;

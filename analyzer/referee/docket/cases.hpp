@@ -17,7 +17,9 @@ inline constexpr std::size_t most_cases = 256;
 enum class Heard : std::uint8_t { perhaps_call, answer };
 /// A message of this side had that XID, whatever it was, or, where the capture cut that off, some XID: an answer to it
 /// that stands in front of it may have been sent behind it.
-void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what);
+void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what, FrameRef frame);
+/// What was answered there (Case::answer) is not this message: its sender had the answer long before.
+[[nodiscard]] bool came_long_before(const Connection& connection, const Case& waited, FrameRef frame);
 /// A Read was answered by the owner of the memory.
 void use_answered(Connection& connection, Side owner, std::uint64_t op, FrameRef response);
 /// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.

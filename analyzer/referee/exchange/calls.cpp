@@ -79,7 +79,7 @@ bool answered_before(const Witness& witness, const trace::Send& event, std::uint
     const Case::Answering* answer = waited.answer();
     if (answer == nullptr || waited.xid != xid || waited.accused != other(event.side)) return false;
     // Nobody knows an XID that no Call has had yet: what proves that the answer had arrived stands in the wrong place.
-    if (answer->call.number == 0) return true;
+    if (answer->call.number == 0) return !came_long_before(connection, waited, event.frame);
     if (answer->received.number == 0 || event.frame.number < answer->received.number) return true;
     // So does it where answers are known to stand in front of what they answer.
     return connection.order_lost() && !trace::passed(waited.frame.time, event.frame.time, trace::change_of_places);

@@ -132,7 +132,7 @@ void MessageQueue::take(const Witness& witness, const trace::Send& event, LongFo
   if (!witness.connection.cases.empty() && event.wire_length >= 4) {
     const SaysItself it = says_itself(event, scratch_);
     const Heard what = it == SaysItself::nothing ? Heard::perhaps_call : Heard::answer;
-    if (it != SaysItself::done) heard_of(witness, event.side, wire::first_word(event.octets), what);
+    if (it != SaysItself::done) heard_of(witness, event.side, wire::first_word(event.octets), what, event.frame);
   }
   settle_cases(witness, event.side, event.sent_by());
 }

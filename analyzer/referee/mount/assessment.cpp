@@ -152,6 +152,23 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   return std::all_of(mount.lives.begin(), mount.lives.end(), [](const Life& each) { return each.forward == 0; });
 }
 
+/// Until then the client could have given it back: until the end, or until the end of the last connection on which it
+/// could. One that the server closed counts where it was there for `wait` and served: many are closed while they idle.
+[[nodiscard]] FrameRef returnable_until(const Mount& mount, const Recall& recall, FrameRef end, TimeNs wait) {
+  const Life* on = life_with(mount, recall.connection);
+  if (on != nullptr ? !on->closed : mount.forgotten_lives == 0) return end;
+  FrameRef until = on != nullptr ? on->closed->frame : recall.callback;
+  if (connected_since(mount, until) != nullptr) return end;
+  const FrameRef served = mount.nfs.clients.last_served(recall.session);
+  for (const Life& life : mount.lives) {
+    const FrameRef since = later(life.opened, recall.callback) ? life.opened : recall.callback;
+    const FrameRef ended = life.closed ? life.closed->frame : end;
+    if (!later(life.last_reply, since) || !later(served, since)) continue;
+    if (trace::elapsed(since.time, ended.time) >= wait) keep_later(until, ended);
+  }
+  return until;
+}
+
 /// Of two taps one may be a little ahead of the other.
 [[nodiscard]] bool may_follow(FrameRef unread, FrameRef promise) noexcept {
   return unread.number != 0 && !trace::passed(unread.time, promise.time, trace::change_of_places);
@@ -186,10 +203,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   for (const Recall& recall : promises.recalls) {
     if (shown(recall, recall.forgotten.sign)) continue;
     const bool over = recall.ended.number != 0;
-    // Where its connection was closed, and the client has had none since, it could not be given back.
-    const Life* life = over ? nullptr : life_with(mount, recall.connection);
-    const bool cut_off = life != nullptr && life->closed && connected_since(mount, life->closed->frame) == nullptr;
-    const FrameRef until = over ? recall.ended : cut_off ? life->closed->frame : a.end;
+    const FrameRef until = over ? recall.ended : returnable_until(mount, recall, a.end, wait);
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     const bool unseen = end_may_be_lost(mount, recall.callback) || recall.perhaps_returned.number != 0 ||

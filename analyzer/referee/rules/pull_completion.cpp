@@ -178,6 +178,24 @@ void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame) {
                    name(offer.requester), offer.last_read.number, frame.number)});
 }
 
+namespace {
+
+/// Another Reply, with this XID, is offered there as well, or may be by what is not read yet, or is on its way: which
+/// of them is read cannot be told.
+[[nodiscard]] bool offered_for_another(const Connection& connection, const Offer& offer,
+                                       const trace::ReadResponse& event, std::uint32_t xid) {
+  const Transaction* call = connection.find(offer.requester, xid);
+  bool another = connection.of(event.side).untold != 0 || (call != nullptr && call->answers == 0);
+  const std::uint64_t behind = event.offset + 1 != 0 ? event.offset + 1 : event.offset;  // held at the end
+  connection.of(event.side).memory.each_near(event.handle, event.offset, behind, [&](const Exposure& exposure) {
+    another = another || (exposure.standing != Standing::over && exposure.access == Access::offer &&
+                          !(exposure.owner == offer.transaction) && exposure.around(event.offset).length() != 0);
+  });
+  return another;
+}
+
+}  // namespace
+
 void offer_content(const Witness& witness, Offer& offer, const trace::ReadResponse& event) {
   if (offer.done.number != 0 && event.frame.number > offer.done.number && offer.first_behind_done.number == 0) {
     offer.first_behind_done = event.frame;
@@ -187,7 +205,9 @@ void offer_content(const Witness& witness, Offer& offer, const trace::ReadRespon
   offer.content = event.frame;
   const std::uint32_t xid = wire::load_be32(event.octets.data());
   // A Long Call has to have the XID of its header just as well.
-  if (offer.form != Offer::Form::improper && !offer.undecidable) {
+  if (xid != offer.xid && offered_for_another(witness.connection, offer, event, xid)) {
+    witness.unchecked(RuleId::xid_mismatch, "the memory that was read may be offered for another Reply, too");
+  } else if (offer.form != Offer::Form::improper && !offer.undecidable) {
     judge_xid_by_rdma(witness, offer.frame, other(offer.requester), when(!offer.may_be_call(), Role::responder),
                       offer.xid, xid, event.frame);
   }

@@ -272,6 +272,22 @@ HeldFinding judge_done_invalidation(const Witness& witness, const DoneSeen& even
                          name(event.side), *event.invalidated, offer.frame.number)});
 }
 
+void give_back(Connection& connection, const Offer& offer, FrameRef done) {
+  for (const wire::Segment& segment : offer.segments) {
+    connection.of(other(offer.requester)).memory.retire(offer.transaction, segment.handle, done);
+  }
+}
+
+/// As many RDMA_DONE as offers with the XID: none of these is open any more. One that was not read as a whole stays
+/// readable: one of them may have been sent twice.
+void give_back_others(Connection& connection, const DoneSeen& event) {
+  for (Offer& offer : connection.offers) {
+    if (offer.ended == Offer::Ended::surely || !offer.answers(event.side, event.xid)) continue;
+    offer.ended = Offer::Ended::surely;
+    if (offer.reads_outstanding == 0 && offer_pulled(connection, offer)) give_back(connection, offer, event.frame);
+  }
+}
+
 }  // namespace
 
 HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
@@ -296,6 +312,7 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   if (oldest != offer) {
     // Either of them may be meant: both stay readable.
     oldest->done = event.frame;
+    oldest->ended = Offer::Ended::perhaps;
     oldest->in_flight_said = true;
     ++connection.facts.pull_completion.completed;
     witness.unchecked(RuleId::done_duplicate, "an XID was used again before its RDMA_DONE");
@@ -307,9 +324,8 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   if (connection.whole() && !offer->undecidable) prove_reply(witness, *offer);
   offer->done = event.frame;
   ++connection.facts.pull_completion.completed;
-  for (const wire::Segment& segment : offer->segments) {
-    connection.of(other(event.side)).memory.retire(offer->transaction, segment.handle, event.frame);
-  }
+  give_back(connection, *offer, event.frame);
+  give_back_others(connection, event);
   return invalidation;
 }
 

@@ -10,6 +10,11 @@ namespace rpcrdma::referee {
 
 namespace {
 
+/// A Reply that is offered where another one still is takes its place.
+[[nodiscard]] bool replaces(const Exposure& newer, const Exposure& older) noexcept {
+  return newer.access == Access::offer && older.access == Access::offer && later(newer.exposed, older.exposed);
+}
+
 [[nodiscard]] bool right_kind(const Exposure& exposure, bool writing) noexcept {
   return writing == (exposure.access == Access::write);
 }
@@ -220,7 +225,8 @@ MemoryMap::Hit MemoryMap::find(std::uint32_t handle, std::uint64_t offset, std::
   Exposure* over = nullptr;
   const auto look = [&](Exposure& exposure) {
     const Region around = exposure.around(offset);
-    if (inside != nullptr || around.length() == 0 || end > around.end || wraps) return;
+    if (inside != nullptr && !replaces(exposure, *inside)) return;
+    if (around.length() == 0 || end > around.end || wraps) return;
     if (exposure.standing == Standing::live) {
       (right_kind(exposure, writing) ? inside : other_kind) = &exposure;
       return;

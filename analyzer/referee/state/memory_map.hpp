@@ -160,7 +160,8 @@ class MemoryMap {
     Exposure* exposure = nullptr;  ///< what the first octet falls into, or the nearest with that handle
     Region region;                 ///< of it
   };
-  /// Pointers are valid until the next call that changes the map.
+  /// Of several live ones the oldest is hit, but of offers the newest: what is read there is the Reply that was offered
+  /// last. Pointers are valid until the next call that changes the map.
   [[nodiscard]] Hit find(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool writing);
   /// Adds [offset, offset+length) to the coverage of everything live that it touches.
   void touch(std::uint32_t handle, std::uint64_t offset, std::uint64_t length, bool requested_only, bool writing);

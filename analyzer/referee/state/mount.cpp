@@ -98,27 +98,48 @@ bool unacknowledged_answer(const Connection& connection, const Transaction& call
   }) != nullptr;
 }
 
+namespace {
+
+/// Its adapter has acknowledged the answer, and the connection ended before it need have done more with it.
+[[nodiscard]] bool answered_last(const Connection& connection, const Transaction& call) {
+  constexpr TimeNs a_moment = 100'000'000;
+  return connection.facts.closed && call.reply.number != 0 &&
+         !trace::passed(call.reply.time, connection.facts.closed->frame.time, a_moment);
+}
+
+}  // namespace
+
 void keep_unheard(const Connection& connection) {
   if (connection.mount == nullptr) return;
   std::vector<Unheard>& unheard = connection.mount->unheard;
   for (const auto& [key, call] : connection.transactions) {
     if (call.requester != Side::active) continue;
-    if (call.answers != 0 && !unacknowledged_answer(connection, call)) continue;
+    const Unheard left{call.xid, call.call, call.reply, call.likeness(), call.wire_length};
+    if (call.answers != 0 && !unacknowledged_answer(connection, call)) {
+      if (answered_last(connection, call)) connection.mount->answered_last.add(Unheard(left));
+      continue;
+    }
     if (unheard.size() >= Mount::most_unheard) {
       keep_later(connection.mount->forgotten_unheard, unheard.front().call);
       unheard.erase(unheard.begin());
     }
-    unheard.push_back({call.xid, call.call, call.reply, call.likeness(), call.wire_length});
+    unheard.push_back(left);
   }
 }
 
 std::optional<Unheard> take_up_unheard(Connection& connection, Transaction& call) {
   std::vector<Unheard>& unheard = connection.mount->unheard;
   if (call.requester != Side::active) return std::nullopt;
-  const auto before = std::find_if(unheard.begin(), unheard.end(), [&](const Unheard& lost) {
+  const auto same = [&](const Unheard& lost) {
     return lost.xid == call.xid && perhaps_same_request(lost.likeness, lost.wire_length, call);
-  });
-  if (before == unheard.end()) return std::nullopt;
+  };
+  const auto before = std::find_if(unheard.begin(), unheard.end(), same);
+  if (before == unheard.end()) {
+    if (connection.facts.messages.calls > calls_sent_again) return std::nullopt;
+    const Unheard* answered = connection.mount->answered_last.newest(same);
+    if (answered != nullptr) call.unheard_copy = answered->call;
+    return std::nullopt;
+  }
   const Unheard found = *before;
   call.unheard_copy = found.call;
   unheard.erase(before);

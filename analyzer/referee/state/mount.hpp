@@ -22,6 +22,7 @@
 #include "referee/state/connection.hpp"
 #include "referee/state/nfs_watch.hpp"
 #include "referee/state/operation_clocks.hpp"
+#include "referee/state/recent.hpp"
 #include "trace/events.hpp"
 
 namespace rpcrdma::referee {
@@ -245,11 +246,12 @@ struct Mount {
   std::map<std::uint16_t, FoldedAttempts> undecided;  ///< by port: whether they are for a mount shows at the end
   std::vector<OpenCall> lost_calls;                   ///< of connections that are over
   std::vector<OpenCall> open_calls;                   ///< at the end of the capture, of connections that are open
-  std::uint64_t lost_left_out = 0;  ///< Calls of the client for which there was no room in `lost_calls`
-  std::uint64_t open_left_out = 0;  ///< the same: younger than all in `open_calls`
-  std::vector<Unheard> unheard;     ///< of connections that are over
-  FrameRef forgotten_unheard;       ///< newest of those for which there was no room; number 0: none
-  std::list<Life> lives;            ///< by end, those that are open at the end of the capture by number
+  std::uint64_t lost_left_out = 0;              ///< Calls of the client for which there was no room in `lost_calls`
+  std::uint64_t open_left_out = 0;              ///< the same: younger than all in `open_calls`
+  std::vector<Unheard> unheard;                 ///< of connections that are over
+  Recent<Unheard, most_unheard> answered_last;  ///< right before the close: their client may have taken no notice
+  FrameRef forgotten_unheard;                   ///< newest of those for which there was no room; number 0: none
+  std::list<Life> lives;                        ///< by end, those that are open at the end of the capture by number
   std::uint64_t forgotten_lives = 0;
   FrameRef forgotten_lack;  ///< the newest of what they lacked; number 0: nothing
   FrameRef not_compared;    ///< newest Call that was not looked for on all connections beside its own; number 0: none

@@ -72,8 +72,12 @@ bool NfsClients::may_be_made_by(const wire::SessionId& session, std::optional<st
 }
 
 bool NfsClients::served_since(const std::optional<wire::SessionId>& session, FrameRef sign) const {
+  return later(last_served(session), sign);
+}
+
+FrameRef NfsClients::last_served(const std::optional<wire::SessionId>& session) const {
   const Session* known = session ? find(*session) : nullptr;
-  return known != nullptr && later(known->served, sign);
+  return known != nullptr ? known->served : FrameRef{};
 }
 
 }  // namespace rpcrdma::referee

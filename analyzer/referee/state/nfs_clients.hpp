@@ -45,6 +45,8 @@ class NfsClients {
   [[nodiscard]] bool may_be_made_by(const wire::SessionId& session, std::optional<std::uint64_t> client) const;
   /// A server that serves a session has not forgotten what belongs to it, nor its client.
   [[nodiscard]] bool served_since(const std::optional<wire::SessionId>& session, FrameRef sign) const;
+  /// The newest Reply to a Call that uses it; number 0: none is known.
+  [[nodiscard]] FrameRef last_served(const std::optional<wire::SessionId>& session) const;
 
   /// The newest last.
   [[nodiscard]] const std::vector<Session>& sessions() const noexcept { return sessions_; }

@@ -49,8 +49,11 @@ struct Offer {
   std::uint64_t reads_outstanding = 0;
   std::uint64_t reads = 0;
   FrameRef last_read;
-  FrameRef content;             ///< first answer that shows the beginning of the message; number 0: none yet
-  FrameRef done;                ///< RDMA_DONE; number 0: none yet
+  FrameRef content;  ///< first answer that shows the beginning of the message; number 0: none yet
+  FrameRef done;     ///< RDMA_DONE; number 0: none yet
+  /// Whether that ended it: one of two with one XID may be meant, and their memory stays readable until each has its
+  /// own.
+  enum class Ended : std::uint8_t { surely, perhaps } ended = Ended::surely;
   FrameRef first_behind_done;   ///< first packet of an answer behind RDMA_DONE; number 0: none
   TimeNs waited = 0;            ///< without RDMA_DONE, while the requester worked on something else
   TimeNs counted_to = 0;        ///< `waited` is known up to here

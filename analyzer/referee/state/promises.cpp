@@ -62,6 +62,9 @@ void Promises::forget(const ConnectionFacts& on, FrameRef frame, const NfsClient
     for (auto& promise : promises) {
       if (promise.ended.number != 0 || (owner && !clients.may_be_of(promise.session, *owner))) continue;
       show(promise, seen ? sign : Sign{}, seen ? Sign{} : sign);
+      // A lease runs out while the connection goes on: who is named anew there has lost what was promised before.
+      const bool before = promise.connection == on.id && later(frame, promised(promise));
+      if (owner && promise.session && before) keep_later(promise.forgotten.sign, frame);
     }
   };
   show_each(copies);

@@ -37,7 +37,7 @@ struct Transaction {
   FrameRef call_last;
   // The same Call on other connections of the mount; number 0: there is none
   FrameRef first_copy;         ///< the first, on an earlier one
-  FrameRef unheard_copy;       ///< one whose connection ended with no proof that its answer had arrived
+  FrameRef unheard_copy;       ///< one whose connection ended with no proof that its client had taken the answer
   FrameRef sent_again;         ///< a later one, for whose answer its requester waits now
   FrameRef answered_as;        ///< an earlier one, which got the answer
   FrameRef refused_answer;     ///< what came as the answer to an earlier one, and was refused
