@@ -187,10 +187,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     enter(connection, seen, send, shown, piece);
     if (piece) return;
     using Pieces = Payloads::Pieces;
-    payloads.message(connection, seen, index, shown,
-                     !second || !taken.joined ? Pieces::one
-                     : taken.torn             ? Pieces::torn
-                                              : Pieces::joined);
+    payloads.message(connection, seen, index, shown, second && taken.joined ? Pieces::joined : Pieces::one);
   }
 
   void operation(const referee::ConnectionFacts& facts, const OperationSeen& seen) override {

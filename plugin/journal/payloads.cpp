@@ -23,9 +23,6 @@ void Payloads::message(Connection& connection, const MessageSeen& seen, std::uin
                        Pieces pieces) {
   auto rpc = assemblers_[connection.id].message(seen);
   if (!rpc) return;
-  using Placing = payload::RpcMessage::Placing;
-  const bool holes = rpc->placing == Placing::whole && seen.send->holes;
-  if (pieces == Pieces::torn || holes) rpc->placing = Placing::torn;
   // Its Call has its data later, which the capture has in another order: RPC wants the Call first.
   const Exchange* of = find_exchange(connection, seen.exchange.id);
   const bool behind_call = !rpc->call && of != nullptr && of->call_whole.number > seen.send->last.number;

@@ -21,8 +21,7 @@ class Payloads {
   /// How the octets of a message came.
   enum class Pieces : std::uint8_t {
     one,
-    joined,  ///< the message came in pieces, and its Send is not in any frame as a whole
-    torn     ///< ... and a piece is missing
+    joined  ///< the message came in pieces, and its Send is not in any frame as a whole
   };
   /// A message, `index`, which is shown in that frame.
   void message(Connection& connection, const referee::MessageSeen& seen, std::uint32_t index, std::uint32_t shown,

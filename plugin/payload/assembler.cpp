@@ -25,10 +25,11 @@ void pad(Stream& stream) {
   if (over != 0) stream.append_padding(4 - over);
 }
 
-[[nodiscard]] RpcMessage as_sent(bool call) {
+[[nodiscard]] RpcMessage as_sent(const MessageSeen& seen) {
   RpcMessage message;
-  message.call = call;
+  message.call = true;
   message.in_send = true;
+  message.placing = placing_of(*seen.send);
   return message;
 }
 
@@ -41,6 +42,7 @@ void Assembler::wait(Open& open, const MessageSeen& seen) {
   const wire::Bytes rest = behind_header(seen);
   open.inline_part.assign(rest.begin(), rest.end());
   open.inline_length = length_behind_header(seen);
+  open.inline_placing = placing_of(*seen.send);
   open.needed = without_pads(open);
   open.waiting = true;
   open.for_reply = seen.kind == MessageSeen::Kind::reply;
@@ -100,7 +102,11 @@ RpcMessage Assembler::pulled(const Open& open) {
     nothing_inline = true;
     open.pieces.copy(read.target.handle, read.target.offset, read.target.length, body);
   }
-  if (!nothing_inline) body.append(open.inline_part, open.inline_length);
+  if (!nothing_inline) {
+    body.append(open.inline_part, open.inline_length);
+    message.placing = open.inline_placing;
+    if (message.placing == RpcMessage::Placing::torn) body.cut = true;
+  }
 
   struct Part {
     wire::ReadSegment read;
@@ -127,6 +133,9 @@ RpcMessage Assembler::pulled(const Open& open) {
     for (std::size_t i = 0; i < rest.size(); ++i) {
       const std::uint64_t position = rest[i].read.position;
       if (position > out.wire_length) take(std::min(position - out.wire_length, body.wire_length - taken));
+      // What stands in front of the chunk is not there: neither is its place.
+      const bool lost = message.placing == RpcMessage::Placing::torn && position > out.wire_length;
+      if (lost) out.append({}, position - out.wire_length);
       const wire::Segment& target = rest[i].read.target;
       open.pieces.copy(target.handle, target.offset, rest[i].needed, out);
       out.append_padding(target.length - rest[i].needed);
@@ -134,7 +143,7 @@ RpcMessage Assembler::pulled(const Open& open) {
     }
     take(body.wire_length - taken);
   }
-  if (message.stream.cut) message.placing = RpcMessage::Placing::missing;
+  if (message.stream.cut) message.lacks(RpcMessage::Placing::missing);
   put_written_into(message, open.written, open.pieces);
   return message;
 }
@@ -173,7 +182,7 @@ std::optional<RpcMessage> Assembler::call(const MessageSeen& seen) {
   const std::uint32_t id = seen.exchange.id;
   if (header.reads.empty()) {
     if (id != 0 && (!header.writes.empty() || header.reply)) enter(id);
-    return as_sent(true);
+    return as_sent(seen);
   }
   if (id == 0) return std::nullopt;
   Open& open = enter(id);

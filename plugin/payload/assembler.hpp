@@ -21,9 +21,18 @@ struct RpcMessage {
     whole,    ///< as its sender's XDR encoder made it
     missing,  ///< octets of a chunk never came, or are not in the capture
     reduced,  ///< where a Write chunk's data belong cannot be told: they are left out
-    torn,     ///< it came in several packets, or pieces, and one of them is not in the capture
+    torn,     ///< it came in several packets, or pieces, and one of them is not in the capture: its length is not known
   } placing = Placing::whole;
+  /// What else it lacks. Of a message that came torn nothing else is sure.
+  void lacks(Placing what) noexcept {
+    if (placing == Placing::whole) placing = what;
+  }
 };
+
+/// Of what stands in a Send behind its header.
+[[nodiscard]] inline RpcMessage::Placing placing_of(const trace::Send& send) noexcept {
+  return send.holes ? RpcMessage::Placing::torn : RpcMessage::Placing::whole;
+}
 
 /// Of a Reply: the Write chunks that it returns, and what its Call asked for.
 struct Written {
@@ -55,6 +64,7 @@ class Assembler {
     std::uint64_t here_octets = 0;          ///< and so much of the next one
     std::vector<std::uint8_t> inline_part;  ///< what the Send carried behind its header
     std::uint64_t inline_length = 0;
+    RpcMessage::Placing inline_placing = RpcMessage::Placing::whole;  ///< or torn: then that is not its length
     bool waiting = false;
     bool for_reply = false;
     Written written;  ///< of a Reply that offers itself

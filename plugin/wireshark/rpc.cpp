@@ -121,8 +121,11 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, FALSE);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS {
-    if (way.placing != Placing::whole && EXCEPT_CODE == BoundsError) {
-      // Not the snap length cut it, as Wireshark would say.
+    // Of a torn message not even the length is known.
+    const bool lacks =
+        EXCEPT_CODE == BoundsError || (EXCEPT_CODE == ReportedBoundsError && way.placing == Placing::torn);
+    if (way.placing != Placing::whole && lacks) {
+      // Not the snap length cut it, as Wireshark would say, and its sender made no mistake.
       col_append_str(pinfo->cinfo, COL_INFO, what_lacks(way.placing));
     } else {
       show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE);

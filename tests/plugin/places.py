@@ -7,7 +7,7 @@ that it makes whole has the Info column. Each piece of a version 2 message names
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
 that had to wait for another is shown in its own frame by the second pass, and behind a hole as if nothing was missing. What is there a second time has its header, and its RPC
 message once. Private data of another version, or cut short, are not said to be absent. A Call is counted once where its Reply stands in the same frame. A Reply behind the close is shown. One that is shown without
-what was written is not said to be cut by the capture. Two messages of
+what was written is not said to be cut by the capture, and one that lacks packets not to be malformed. Two messages of
 one frame are told apart in the list. The table of
 connections has what the server grants, whatever callbacks are granted. Of several messages of one TCP segment the list
 names each, and a finding stands at its own. Who saves the frame of an RPC message has saved those that it is
@@ -166,11 +166,11 @@ class Places:
             self.wants(f"{path}: {rows}", told and all(bool(row["rpcordma.cm.format_id"]) == (version is not None) for row in told)
                        and (not version or all(row["rpcordma.cm.version"] for row in told)))
 
-    def torn(self):
-        path = self.forged("packet-lost", "rocev2")
-        told = self.info(path, "rpcordma.payload")
+    def torn(self, story, fabric, passes):
+        path = self.forged(story, fabric)
+        told = self.info(path, "rpcordma.payload", passes)
         self.wants(f"{path}: {told}", len(told) == 2 and all("[a part of the message is missing]" in text and "limited" not in text
-                                                             for text in told.values()))
+                                                             and "Malformed" not in text for text in told.values()))
 
     def late(self):
         path = self.forged("late-reply", "rocev2")
@@ -294,7 +294,10 @@ def main():
         places.sent_again()
         for fabric in ("rocev2", "rocev1", "infiniband", "iwarp"):
             places.behind_a_hole(fabric)
-        places.torn()
+        for fabric in ("rocev2", "rocev1"):
+            for passes in (1, 2):
+                places.torn("packet-lost", fabric, passes)
+                places.torn("last-packet-lost", fabric, passes)
         places.late()
         places.reduced()
         places.lists("rocev2")

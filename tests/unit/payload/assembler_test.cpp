@@ -338,6 +338,88 @@ TEST(Assembler, AnErrorEndsTheExchange) {
   EXPECT_FALSE(a.give_up(1));
 }
 
+// --- Sends of several packets, one of which the capture lacks: how long they were is not known
+
+/// The same with packets missing from where its octets end.
+[[nodiscard]] MessageSeen torn(Sent& sent) {
+  MessageSeen seen = sent();
+  sent.send.holes = true;
+  return seen;
+}
+
+TEST(Assembler, ASendWithAHoleIsTorn) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  const auto asked = a.message(torn(call));
+  ASSERT_TRUE(asked);
+  EXPECT_TRUE(asked->in_send);
+  EXPECT_EQ(asked->placing, Placing::torn);
+  Sent reply(Kind::reply, 1, msg, counting(40));
+  const auto answered = a.message(torn(reply));
+  ASSERT_TRUE(answered);
+  EXPECT_TRUE(answered->in_send);
+  EXPECT_EQ(answered->placing, Placing::torn);
+}
+
+TEST(Assembler, AChunkBehindAHoleHasNoPlace) {
+  struct Case {
+    const char* name;
+    std::uint32_t position;
+    Octets expected;
+    std::uint64_t at_least;
+  };
+  const Octets body = counting(40, 100);
+  const Octets front(body.begin(), body.begin() + 36);
+  const Octets back(body.begin() + 36, body.end());
+  const Octets data = counting(8);
+  for (const Case& c : {Case{"where the hole begins, or before", 40, body + data, 48},
+                        Case{"well in front of it", 36, front + data + back, 48},
+                        Case{"four octets behind it", 44, body, 52}, Case{"far behind", 4000, body, 4008}}) {
+    SCOPED_TRACE(c.name);
+    Assembler a;
+    Sent call(Kind::call, 1, msg, body);
+    call.read(c.position, {1, 8, 0});
+    EXPECT_FALSE(a.message(torn(call)));
+    const auto rpc = a.operation(moved(Op::read_response, 1, {1, 8, 0}, data));
+    ASSERT_TRUE(rpc);
+    EXPECT_EQ(rpc->placing, Placing::torn);
+    EXPECT_EQ(rpc->stream.octets, c.expected);
+    EXPECT_GE(rpc->stream.wire_length, c.at_least);
+  }
+}
+
+TEST(Assembler, WhatWasWrittenForATornReplyHasItsPlaceOrNone) {
+  for (const bool place_is_there : {true, false}) {
+    SCOPED_TRACE(place_is_there);
+    Assembler a;
+    Sent call(Kind::call, 1, msg, counting(40));
+    call.write({{1, 8, 0}});
+    EXPECT_TRUE(a.message(call()));
+    const Octets data = counting(8);
+    EXPECT_FALSE(a.operation(moved(Op::write, 1, {1, 8, 0}, data)));
+    Octets there = read3_reply(8);
+    if (!place_is_there) there.resize(there.size() - 4);
+    Sent reply(Kind::reply, 1, msg, there);
+    reply.write({{1, 8, 0}}).asked(100003, 3, 6);
+    const auto rpc = a.message(torn(reply));
+    ASSERT_TRUE(rpc);
+    EXPECT_EQ(rpc->placing, Placing::torn);
+    EXPECT_EQ(rpc->stream.octets, place_is_there ? there + data : there);
+  }
+}
+
+TEST(Assembler, AMessageInAChunkIsNotTornWithItsSend) {
+  Assembler a;
+  Sent call(Kind::call, 1, nomsg, {});
+  call.read(0, {1, 8, 0});
+  EXPECT_FALSE(a.message(torn(call)));
+  const Octets data = counting(8);
+  const auto rpc = a.operation(moved(Op::read_response, 1, {1, 8, 0}, data));
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->placing, Placing::whole);
+  EXPECT_EQ(rpc->stream.octets, data);
+}
+
 // --- hostile input
 
 TEST(Assembler, SegmentsThatNameTheSameMemoryDoNotMultiplyIt) {
