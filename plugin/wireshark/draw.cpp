@@ -8,6 +8,7 @@
 #include "wire/private_data.hpp"
 #include "wireshark/fields.hpp"
 #include "wireshark/hooks.hpp"
+#include "wireshark/layers.hpp"
 #include "wireshark/tap.hpp"
 
 namespace rpcrdma::plugin {
@@ -230,7 +231,7 @@ void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_
   } else if (!judged && behind == without_chunks && tvb_get_ntohl(tvb, 12) == static_cast<unsigned>(wire::Proc::msg)) {
     give_unjudged_to_rpc(canvas, message, rest);
   } else {
-    call_data_dissector(rest, canvas.pinfo, canvas.tree);
+    call_data(rest, canvas.pinfo, canvas.tree);
   }
 }
 
@@ -249,7 +250,7 @@ bool draw_repeated_message(const Canvas& canvas, const journal::Repeat& repeat, 
   generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(repeat.sender)));
   generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, repeat.connection));
   if (tvb_captured_length(tvb) <= static_cast<unsigned>(header)) return true;
-  call_data_dissector(tvb_new_subset_remaining(tvb, header), canvas.pinfo, canvas.tree);
+  call_data(tvb_new_subset_remaining(tvb, header), canvas.pinfo, canvas.tree);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include "wireshark/draw.hpp"
 #include "wireshark/exports.hpp"
 #include "wireshark/fields.hpp"
+#include "wireshark/layers.hpp"
 
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wdeprecated-volatile"  // what TRY and CATCH are made of
@@ -105,7 +106,7 @@ void enter(packet_info* pinfo, const Way& way) {
 void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   packet_info* pinfo = canvas.pinfo;
   if (rpc_handle == nullptr) {
-    call_data_dissector(tvb, pinfo, canvas.tree);
+    call_data(tvb, pinfo, canvas.tree);
     return;
   }
   const Saved saved{pinfo->num,           pinfo->flags.in_error_pkt,
@@ -117,6 +118,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   pinfo->ptype = connection != nullptr && connection->transport == trace::Transport::iwarp ? PT_IWARP_MPA : PT_IBQP;
   enter(pinfo, way);
   if (way.of_frame && way.counted) begin_info(canvas);
+  const unsigned before = layers(pinfo);
   const auto writable = col_get_writable(pinfo->cinfo, -1);
   if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, FALSE);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
@@ -132,6 +134,7 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
     }
   }
   FINALLY {
+    take_off_layers(pinfo, before);
     pinfo->num = saved.frame;
     pinfo->flags.in_error_pkt = saved.in_error & 1U;
     pinfo->abs_ts = saved.time;
@@ -189,7 +192,7 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
 void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
   const bool rpc = tvb_captured_length(tvb) >= 8 && tvb_get_ntohl(tvb, 0) == message.xid && tvb_get_ntohl(tvb, 4) <= 1;
   if (!rpc) {
-    call_data_dissector(tvb, canvas.pinfo, canvas.tree);
+    call_data(tvb, canvas.pinfo, canvas.tree);
     return;
   }
   const bool from_client = message.sender == trace::Side::active;
