@@ -21,7 +21,9 @@ void Payloads::give_up_call(Connection& connection, const MessageSeen& seen) {
 
 void Payloads::message(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
                        Pieces pieces) {
-  auto rpc = assemblers_[connection.id].message(seen);
+  payload::Assembler& assembler = assemblers_[connection.id];
+  auto rpc = assembler.message(seen);
+  if (auto gone = assembler.displaced()) show_given_up(connection, gone->exchange, std::move(gone->message));
   if (!rpc) return;
   // Its Call has its data later, which the capture has in another order: RPC wants the Call first.
   const Exchange* of = find_exchange(connection, seen.exchange.id);
@@ -131,16 +133,20 @@ void Payloads::give_up(std::uint32_t id) {
   const auto connection = record_.connections.find(id);
   if (connection != record_.connections.end()) {
     for (const std::uint32_t waiting : assembler->second.waiting()) {
-      const std::uint32_t call = record_.message_of(id, waiting, true);
-      if (auto rpc = assembler->second.give_up(waiting); rpc && call != none) {
-        const std::uint32_t message = rpc->call ? call : record_.message_of(id, waiting, false);
-        const trace::Frame* now = late_.current();
-        show(connection->second, waiting, message, std::move(*rpc),
-             now != nullptr ? now->ref : trace::FrameRef{record_.messages[call].last_frame, 0});
-      }
+      if (auto rpc = assembler->second.give_up(waiting)) show_given_up(connection->second, waiting, std::move(*rpc));
     }
   }
   assemblers_.erase(assembler);
+}
+
+/// Where that becomes known.
+void Payloads::show_given_up(Connection& connection, std::uint32_t exchange, payload::RpcMessage rpc) {
+  const std::uint32_t call = record_.message_of(connection.id, exchange, true);
+  if (call == none) return;
+  const std::uint32_t message = rpc.call ? call : record_.message_of(connection.id, exchange, false);
+  const trace::Frame* now = late_.current();
+  show(connection, exchange, message, std::move(rpc),
+       now != nullptr ? now->ref : trace::FrameRef{record_.messages[call].last_frame, 0});
 }
 
 void Payloads::give_up_all() {

@@ -41,6 +41,7 @@ class Payloads {
  private:
   void show(Connection& connection, std::uint32_t exchange, std::uint32_t message, payload::RpcMessage rpc,
             trace::FrameRef home);
+  void show_given_up(Connection& connection, std::uint32_t exchange, payload::RpcMessage rpc);
   void needs_parts(const Payload& payload, std::uint32_t told);
   void shown_with_rpc(const Payload& payload, std::uint32_t frame);
 

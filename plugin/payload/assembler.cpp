@@ -79,11 +79,11 @@ std::vector<std::uint32_t> Assembler::without_pads(const Open& open) {
 }
 
 /// Looks only at what was still missing: each segment is walked through once, however many packets it takes.
-bool Assembler::arrived(Open& open) {
+bool Assembler::arrived(Open& open, const Pieces& pieces) {
   for (; open.here < open.reads.size(); ++open.here, open.here_octets = 0) {
     const wire::Segment& target = open.reads[open.here].target;
     const std::uint32_t needed = open.needed[open.here];
-    open.here_octets += open.pieces.covered(target.handle, target.offset + open.here_octets, needed - open.here_octets);
+    open.here_octets += pieces.covered(target.handle, target.offset + open.here_octets, needed - open.here_octets);
     if (open.here_octets < needed) return false;
   }
   return true;
@@ -91,16 +91,16 @@ bool Assembler::arrived(Open& open) {
 
 /// A message whose Read chunks are here: first the stream they belong into, then each at its Position, with the
 /// alignment that XDR gives it (RFC 8166 section 3.4.5).
-RpcMessage Assembler::pulled(const Open& open) {
+RpcMessage Assembler::pulled(const Open& open, const Pieces& pieces) {
   RpcMessage message;
   message.call = !open.for_reply;
   Stream body;
-  body.most = Pieces::most_uses * open.pieces.octets() + open.inline_part.size();
+  body.most = Pieces::most_uses * pieces.octets() + open.inline_part.size();
   bool nothing_inline = false;
   for (const wire::ReadSegment& read : open.reads) {
     if (read.position != 0) continue;
     nothing_inline = true;
-    open.pieces.copy(read.target.handle, read.target.offset, read.target.length, body);
+    pieces.copy(read.target.handle, read.target.offset, read.target.length, body);
   }
   if (!nothing_inline) {
     body.append(open.inline_part, open.inline_length);
@@ -123,7 +123,7 @@ RpcMessage Assembler::pulled(const Open& open) {
   } else {
     std::uint64_t taken = 0;
     Stream& out = message.stream;
-    out.most = Pieces::most_uses * open.pieces.octets() + body.octets.size() + 3 * rest.size();
+    out.most = Pieces::most_uses * pieces.octets() + body.octets.size() + 3 * rest.size();
     const auto take = [&](std::uint64_t count) {
       const std::uint64_t captured = body.octets.size() - std::min<std::uint64_t>(taken, body.octets.size());
       const auto begin = static_cast<std::size_t>(std::min<std::uint64_t>(taken, body.octets.size()));
@@ -137,27 +137,45 @@ RpcMessage Assembler::pulled(const Open& open) {
       const bool lost = message.placing == RpcMessage::Placing::torn && position > out.wire_length;
       if (lost) out.append({}, position - out.wire_length);
       const wire::Segment& target = rest[i].read.target;
-      open.pieces.copy(target.handle, target.offset, rest[i].needed, out);
+      pieces.copy(target.handle, target.offset, rest[i].needed, out);
       out.append_padding(target.length - rest[i].needed);
       if (i + 1 == rest.size() || rest[i + 1].read.position != position) pad(out);
     }
     take(body.wire_length - taken);
   }
   if (message.stream.cut) message.lacks(RpcMessage::Placing::missing);
-  put_written_into(message, open.written, open.pieces);
+  put_written_into(message, open.written, pieces);
   return message;
 }
 
+const Pieces& Assembler::pieces_of(std::uint32_t exchange) const {
+  static const Pieces nothing;
+  const auto at = pieces_.find(exchange);
+  return at == pieces_.end() ? nothing : at->second;
+}
+
+void Assembler::drop_pieces(std::map<std::uint32_t, Pieces>::iterator at) {
+  octets_ -= at->second.octets();
+  pieces_.erase(at);
+}
+
 void Assembler::drop(std::uint32_t exchange) {
-  const auto at = open_.find(exchange);
-  if (at == open_.end()) return;
-  octets_ -= at->second.pieces.octets();
-  open_.erase(at);
+  open_.erase(exchange);
+  if (const auto at = pieces_.find(exchange); at != pieces_.end()) drop_pieces(at);
 }
 
 Assembler::Open& Assembler::enter(std::uint32_t exchange) {
-  if (open_.size() >= most_open) close();  // hostile: nobody leaves so many Calls open
+  if (open_.size() >= most_open && open_.count(exchange) == 0) {
+    const std::uint32_t oldest = open_.begin()->first;
+    if (auto message = give_up(oldest)) displaced_ = {oldest, std::move(*message)};
+    drop(oldest);
+  }
   return open_[exchange];
+}
+
+void Assembler::make_room(std::uint32_t exchange, std::size_t octets) {
+  const auto full = [&] { return octets_ + octets > octets_allowed_; };
+  while (full() && !pieces_.empty() && pieces_.begin()->first < exchange) drop_pieces(pieces_.begin());
 }
 
 std::optional<RpcMessage> Assembler::message(const MessageSeen& seen) {
@@ -187,9 +205,9 @@ std::optional<RpcMessage> Assembler::call(const MessageSeen& seen) {
   if (id == 0) return std::nullopt;
   Open& open = enter(id);
   wait(open, seen);
-  if (!arrived(open)) return std::nullopt;
+  if (!arrived(open, pieces_of(id))) return std::nullopt;
   open.waiting = false;
-  return pulled(open);
+  return pulled(open, pieces_of(id));
 }
 
 std::optional<RpcMessage> Assembler::reply(const MessageSeen& seen) {
@@ -198,29 +216,32 @@ std::optional<RpcMessage> Assembler::reply(const MessageSeen& seen) {
     if (id == 0) return std::nullopt;
     Open& open = enter(id);
     wait(open, seen);
-    if (!arrived(open)) return std::nullopt;
-    RpcMessage message = pulled(open);
+    if (!arrived(open, pieces_of(id))) return std::nullopt;
+    RpcMessage message = pulled(open, pieces_of(id));
     drop(id);
     return message;
   }
-  const auto at = open_.find(id);
-  RpcMessage message = put_back(seen, at == open_.end() ? Pieces{} : at->second.pieces);
+  RpcMessage message = put_back(seen, pieces_of(id));
   drop(id);
   return message;
 }
 
 std::optional<RpcMessage> Assembler::operation(const OperationSeen& seen) {
-  if (seen.kind == OperationSeen::Kind::read_request || seen.exchange.id == 0) return std::nullopt;
-  const auto at = open_.find(seen.exchange.id);
+  const std::uint32_t id = seen.exchange.id;
+  if (seen.kind == OperationSeen::Kind::read_request || id == 0) return std::nullopt;
+  const auto at = open_.find(id);
   if (at == open_.end()) return std::nullopt;
   Open& open = at->second;
-  octets_ -= open.pieces.octets();
-  open.pieces.add(seen.handle, seen.offset, seen.length, octets_ < most_octets ? seen.octets : wire::Bytes{});
-  octets_ += open.pieces.octets();
-  if (!open.waiting || seen.kind != OperationSeen::Kind::read_response || !arrived(open)) return std::nullopt;
+  make_room(id, seen.octets.size());
+  const bool room = octets_ + seen.octets.size() <= octets_allowed_;
+  Pieces& pieces = pieces_[id];
+  octets_ -= pieces.octets();
+  pieces.add(seen.handle, seen.offset, seen.length, room ? seen.octets : wire::Bytes{});
+  octets_ += pieces.octets();
+  if (!open.waiting || seen.kind != OperationSeen::Kind::read_response || !arrived(open, pieces)) return std::nullopt;
   open.waiting = false;
-  RpcMessage message = pulled(open);
-  if (open.for_reply) drop(seen.exchange.id);
+  RpcMessage message = pulled(open, pieces);
+  if (open.for_reply) drop(id);
   return message;
 }
 
@@ -228,7 +249,7 @@ std::optional<RpcMessage> Assembler::give_up(std::uint32_t exchange) {
   const auto at = open_.find(exchange);
   if (at == open_.end() || !at->second.waiting) return std::nullopt;
   at->second.waiting = false;
-  return pulled(at->second);
+  return pulled(at->second, pieces_of(exchange));
 }
 
 std::vector<std::uint32_t> Assembler::waiting() const {
@@ -236,13 +257,7 @@ std::vector<std::uint32_t> Assembler::waiting() const {
   for (const auto& [id, open] : open_) {
     if (open.waiting) ids.push_back(id);
   }
-  std::sort(ids.begin(), ids.end());
   return ids;
-}
-
-void Assembler::close() noexcept {
-  open_.clear();
-  octets_ = 0;
 }
 
 }  // namespace rpcrdma::payload

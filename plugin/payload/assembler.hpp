@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "payload/pieces.hpp"
@@ -40,11 +41,13 @@ struct Written {
   decltype(referee::MessageSeen::procedure) procedure;
 };
 
-/// One connection's open exchanges. Memory is bounded by what is outstanding.
+/// One connection's open exchanges, whose numbers grow with their Calls. Memory is bounded: the oldest make room for
+/// the newest, since the capture may lack the Replies of any number of them.
 class Assembler {
  public:
   static constexpr std::size_t most_open = 4096;
   static constexpr std::size_t most_octets = std::size_t{256} << 20U;  ///< of all open exchanges together
+  explicit Assembler(std::size_t octets = most_octets) : octets_allowed_(octets) {}
 
   /// The RPC message that this Call or Reply completes. A Call's Read chunks, or a Reply's, may still be under way:
   /// then none, and it comes from operation().
@@ -52,9 +55,14 @@ class Assembler {
   [[nodiscard]] std::optional<RpcMessage> operation(const referee::OperationSeen& seen);
   /// A Call whose Read chunks never became whole, at its Reply or at the end of the capture.
   [[nodiscard]] std::optional<RpcMessage> give_up(std::uint32_t exchange);
+  struct GivenUp {
+    std::uint32_t exchange = 0;
+    RpcMessage message;
+  };
+  /// The one that the newest message() had no room for, if its Read chunks were under way.
+  [[nodiscard]] std::optional<GivenUp> displaced() { return std::exchange(displaced_, std::nullopt); }
   /// Exchanges whose Read chunks are under way.
   [[nodiscard]] std::vector<std::uint32_t> waiting() const;
-  void close() noexcept;  ///< the connection is over
 
  private:
   struct Open {
@@ -68,19 +76,26 @@ class Assembler {
     bool waiting = false;
     bool for_reply = false;
     Written written;  ///< of a Reply that offers itself
-    Pieces pieces;
   };
   [[nodiscard]] std::optional<RpcMessage> call(const referee::MessageSeen& seen);
   [[nodiscard]] std::optional<RpcMessage> reply(const referee::MessageSeen& seen);
   Open& enter(std::uint32_t exchange);
   static void wait(Open& open, const referee::MessageSeen& seen);
   [[nodiscard]] static std::vector<std::uint32_t> without_pads(const Open& open);
-  [[nodiscard]] static bool arrived(Open& open);
-  [[nodiscard]] static RpcMessage pulled(const Open& open);
+  [[nodiscard]] static bool arrived(Open& open, const Pieces& pieces);
+  [[nodiscard]] static RpcMessage pulled(const Open& open, const Pieces& pieces);
+  /// What was placed for it; empty where nothing was, or where it had to make room.
+  [[nodiscard]] const Pieces& pieces_of(std::uint32_t exchange) const;
+  /// Only where they are as many as may be kept: of exchanges in front of this one, the oldest's.
+  void make_room(std::uint32_t exchange, std::size_t octets);
   void drop(std::uint32_t exchange);
+  void drop_pieces(std::map<std::uint32_t, Pieces>::iterator at);
 
-  std::unordered_map<std::uint32_t, Open> open_;
-  std::size_t octets_ = 0;  ///< of all pieces
+  std::map<std::uint32_t, Open> open_;
+  std::map<std::uint32_t, Pieces> pieces_;  ///< of exchanges for which something was placed
+  std::size_t octets_ = 0;                  ///< of all of them
+  std::size_t octets_allowed_;
+  std::optional<GivenUp> displaced_;
 };
 
 }  // namespace rpcrdma::payload
