@@ -184,7 +184,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     }
     settle_parts(send, index);
     const bool piece = record.messages[index].piece;
-    enter(connection, seen, send, shown, piece);
+    enter(connection, seen, send, index, shown, piece);
     if (piece) return;
     using Pieces = Payloads::Pieces;
     payloads.message(connection, seen, index, shown, second && taken.joined ? Pieces::joined : Pieces::one);
@@ -290,15 +290,14 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
 
   /// The file is read.
   void bring_home() {
+    late.bring_home(record);
     for (const Late::Told& told : late.all()) {
       if (told.kind == NoteKind::payload) {
-        payloads.bring_home(told.index, told.shown);
+        payloads.stands_at_home(told.index);
         continue;
       }
       const Message& message = record.messages[told.index];
-      if (record.notes.move(told.shown, message.last_frame, told.kind, told.index)) {
-        stands_in_its_frame(record.connections[message.connection], message, told.shown);
-      }
+      stands_in_its_frame(record.connections[message.connection], message, told.shown);
     }
   }
 

@@ -115,11 +115,9 @@ void Payloads::shown_with_rpc(const Payload& payload, std::uint32_t frame) {
   }
 }
 
-void Payloads::bring_home(std::uint32_t index, std::uint32_t told) {
+void Payloads::stands_at_home(std::uint32_t index) {
   Payload& payload = record_.payloads[index];
-  if (record_.notes.move(told, number(payload.home), NoteKind::payload, index)) {
-    shown_with_rpc(payload, number(payload.home));
-  }
+  shown_with_rpc(payload, number(payload.home));
   if (payload.stands == Stands::copied) {
     payload.stands = Stands::with_message;
     payload.octets = {};

@@ -36,7 +36,7 @@ class Payloads {
   /// So are all.
   void give_up_all();
   /// The file is read: it stands in its own frame from now on, which was told in another.
-  void bring_home(std::uint32_t index, std::uint32_t told);
+  void stands_at_home(std::uint32_t index);
 
  private:
   void show(Connection& connection, std::uint32_t exchange, std::uint32_t message, payload::RpcMessage rpc,

@@ -64,29 +64,10 @@ void enter(packet_info* pinfo, const Way& way) {
   }
 }
 
-/// Has the frame a message, or an operation? Else it is one that ends the connection.
-[[nodiscard]] bool carries_rdma(const Drawn* drawn) {
-  using journal::NoteKind;
-  for (std::uint32_t at = drawn->journal->first(drawn->frame); at != journal::none;) {
-    const journal::Note& note = drawn->journal->note(at);
-    if (note.kind == NoteKind::message || note.kind == NoteKind::part || note.kind == NoteKind::operation) return true;
-    at = note.next;
-  }
-  return false;
-}
-
 /// A Call that is shown in the frame of its Reply: RPC keeps one record of both, and a listener that sees it twice at
 /// the end of the frame takes it for two Replies.
 [[nodiscard]] bool answered_here(const Drawn* drawn, const journal::Payload& call) {
-  if (!call.call || call.exchange == 0) return false;
-  for (std::uint32_t at = drawn->journal->first(drawn->frame); at != journal::none;) {
-    const journal::Note& note = drawn->journal->note(at);
-    at = note.next;
-    if (note.kind != journal::NoteKind::payload) continue;
-    const journal::Payload& other = drawn->journal->payload(note.index);
-    if (!other.call && other.connection == call.connection && other.exchange == call.exchange) return true;
-  }
-  return false;
+  return call.call && drawn->of_frame.answered.has(exchange_key(call.connection, call.exchange));
 }
 
 [[nodiscard]] const char* what_lacks(Placing placing) {
@@ -185,7 +166,7 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
   const std::int64_t time = payload.time == 0 && waited ? payload.home.time : payload.time;
   call_rpc(canvas,
            {payload.connection, from_client, client_calls, frame != 0 ? frame : canvas.pinfo->num, time,
-            carries_rdma(canvas.drawn), counted, payload.placing},
+            canvas.drawn->of_frame.carries_rdma, counted, payload.placing},
            tvb);
 }
 
