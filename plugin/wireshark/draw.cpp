@@ -244,7 +244,7 @@ void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_
     say_what_lacks(tree, payload);
     give_to_rpc(canvas, payload, rest);
   } else if (!judged && behind == without_chunks && tvb_get_ntohl(tvb, 12) == static_cast<unsigned>(wire::Proc::msg)) {
-    give_unjudged_to_rpc(canvas, message, rest);
+    give_unjudged_to_rpc(canvas, message.connection, message.sender, message.xid, rest);
   } else {
     call_data(rest, canvas.pinfo, canvas.tree);
   }
@@ -265,7 +265,12 @@ bool draw_repeated_message(const Canvas& canvas, const journal::Repeat& repeat, 
   generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(repeat.sender)));
   generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, repeat.connection));
   if (tvb_captured_length(tvb) <= static_cast<unsigned>(header)) return true;
-  call_data(tvb_new_subset_remaining(tvb, header), canvas.pinfo, canvas.tree);
+  tvbuff_t* rest = tvb_new_subset_remaining(tvb, header);
+  if (repeat.only_copy) {
+    give_unjudged_to_rpc(canvas, repeat.connection, repeat.sender, xid, rest);
+  } else {
+    call_data(rest, canvas.pinfo, canvas.tree);
+  }
   return true;
 }
 

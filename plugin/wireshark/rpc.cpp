@@ -170,16 +170,16 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
            tvb);
 }
 
-void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
-  const bool rpc = tvb_captured_length(tvb) >= 8 && tvb_get_ntohl(tvb, 0) == message.xid && tvb_get_ntohl(tvb, 4) <= 1;
+void give_unjudged_to_rpc(const Canvas& canvas, std::uint32_t connection, trace::Side sender, std::uint32_t xid,
+                          tvbuff_t* tvb) {
+  const bool rpc = tvb_captured_length(tvb) >= 8 && tvb_get_ntohl(tvb, 0) == xid && tvb_get_ntohl(tvb, 4) <= 1;
   if (!rpc) {
     call_data(tvb, canvas.pinfo, canvas.tree);
     return;
   }
-  const bool from_client = message.sender == trace::Side::active;
+  const bool from_client = sender == trace::Side::active;
   const bool call = tvb_get_ntohl(tvb, 4) == 0;
-  call_rpc(canvas,
-           {message.connection, from_client, call == from_client, canvas.pinfo->num, 0, true, true, Placing::whole},
+  call_rpc(canvas, {connection, from_client, call == from_client, canvas.pinfo->num, 0, true, true, Placing::whole},
            tvb);
 }
 
