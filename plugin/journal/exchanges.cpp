@@ -9,34 +9,27 @@ Exchange* find_exchange(Connection& connection, std::uint32_t id) noexcept {
   return id == 0 || id > connection.exchanges.size() ? nullptr : &connection.exchanges[id - 1];
 }
 
-void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t index,
-           std::uint32_t shown, bool piece) {
+void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown, bool piece) {
   const std::uint32_t id = seen.exchange.id;
   if (id == 0) return;
   if (connection.exchanges.size() < id) connection.exchanges.resize(id);
   Exchange& exchange = connection.exchanges[id - 1];
   exchange.xid = seen.exchange.xid;
   exchange.requester = seen.exchange.requester;
-  const auto answered = [&] {
-    if (exchange.reply.number != 0) return;
-    exchange.reply = {shown, send.last.time};
-    exchange.reply_message = index;
-  };
+  const trace::FrameRef at{shown, send.last.time};
   switch (seen.kind) {
     case MessageSeen::Kind::call:
-      if (exchange.call.number != 0) break;
-      exchange.call = {shown, send.frame.time};
-      exchange.call_message = index;
+      if (exchange.call.number == 0) exchange.call = {shown, send.frame.time};
       break;
     case MessageSeen::Kind::reply:
-      if (!piece) answered();
+      if (exchange.reply.number == 0 && !piece) exchange.reply = at;
       if (seen.header != nullptr && !seen.header->reads.empty()) exchange.offer = shown;
       break;
     case MessageSeen::Kind::error:
-      answered();
+      if (exchange.reply.number == 0) exchange.reply = at;
       break;
     case MessageSeen::Kind::done:
-      exchange.done = {shown, send.last.time};
+      exchange.done = at;
       break;
     case MessageSeen::Kind::other:
       break;

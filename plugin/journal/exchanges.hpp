@@ -11,10 +11,10 @@ namespace rpcrdma::journal {
 
 /// By the referee's number; null: it has none.
 [[nodiscard]] Exchange* find_exchange(Connection& connection, std::uint32_t id) noexcept;
-/// A message, `index`, which is shown in that frame; `send`: as it came. `piece`: more of it is to come, and a Reply
-/// ends the exchange with its last one.
-void enter(Connection& connection, const referee::MessageSeen& seen, const trace::Send& send, std::uint32_t index,
-           std::uint32_t shown, bool piece);
+/// A message, which is shown in that frame; `send`: as it came. `piece`: more of it is to come, and a Reply ends the
+/// exchange with its last one.
+void enter(Connection& connection, const referee::MessageSeen& seen, const trace::Send& send, std::uint32_t shown,
+           bool piece);
 /// A message that was shown in that frame stands in its own from now on.
 void stands_in_its_frame(Connection& connection, const Message& message, std::uint32_t shown);
 

@@ -32,12 +32,10 @@ struct Exchange {
   std::uint32_t xid = 0;
   Side requester = Side::active;
   trace::FrameRef call;
-  std::uint32_t call_message = none;  ///< the one in that frame
-  trace::FrameRef call_whole;         ///< what its RPC Call became whole with; number 0: it is not
+  trace::FrameRef call_whole;  ///< what its RPC Call became whole with; number 0: it is not
   trace::FrameRef reply;
-  std::uint32_t reply_message = none;  ///< the one in that frame
-  trace::FrameRef done;                ///< RDMA_DONE
-  std::uint32_t offer = 0;             ///< frame of a Reply that offers itself to be read
+  trace::FrameRef done;     ///< RDMA_DONE
+  std::uint32_t offer = 0;  ///< frame of a Reply that offers itself to be read
 };
 
 struct Connection {

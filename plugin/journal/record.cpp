@@ -14,10 +14,4 @@ const Exchange* Record::exchange(std::uint32_t connection_id, std::uint32_t id) 
   return &known->exchanges[id - 1];
 }
 
-std::uint32_t Record::message_of(std::uint32_t connection_id, std::uint32_t exchange_id, bool call) const {
-  const Exchange* known = exchange(connection_id, exchange_id);
-  if (known == nullptr) return none;
-  return call ? known->call_message : known->reply_message;
-}
-
 }  // namespace rpcrdma::journal

@@ -15,6 +15,7 @@ namespace rpcrdma::payload {
 
 /// An RPC message with its chunks back in place.
 struct RpcMessage {
+  std::uint32_t tag = 0;  ///< of the message that it belongs to
   bool call = false;
   bool in_send = false;  ///< nothing to put back: the message is the Send behind its header, and `stream` is empty
   Stream stream;
@@ -50,11 +51,12 @@ class Assembler {
   explicit Assembler(std::size_t octets = most_octets) : octets_allowed_(octets) {}
 
   /// The RPC message that this Call or Reply completes. A Call's Read chunks, or a Reply's, may still be under way:
-  /// then none, and it comes from operation().
-  [[nodiscard]] std::optional<RpcMessage> message(const referee::MessageSeen& seen);
+  /// then none, and it comes from operation(). `tag`: what the caller knows the message by.
+  [[nodiscard]] std::optional<RpcMessage> message(const referee::MessageSeen& seen, std::uint32_t tag = 0);
   [[nodiscard]] std::optional<RpcMessage> operation(const referee::OperationSeen& seen);
-  /// A Call whose Read chunks never became whole, at its Reply or at the end of the capture.
-  [[nodiscard]] std::optional<RpcMessage> give_up(std::uint32_t exchange);
+  enum class Because : std::uint8_t { answered, ended };
+  /// A Call whose Read chunks never became whole, at its Reply or at the end of the capture; none: it has no more.
+  [[nodiscard]] std::optional<RpcMessage> give_up(std::uint32_t exchange, Because because = Because::ended);
   struct GivenUp {
     std::uint32_t exchange = 0;
     RpcMessage message;
@@ -65,25 +67,38 @@ class Assembler {
   [[nodiscard]] std::vector<std::uint32_t> waiting() const;
 
  private:
-  struct Open {
-    std::vector<wire::ReadSegment> reads;   ///< that are waited for: the Call's, or those that the Reply offers
+  /// A message whose Read chunks are waited for.
+  struct Pull {
+    enum class Of : std::uint8_t {
+      call,
+      call_again,  ///< sent again, in other memory: read for itself, and the Reply to the first does not end that
+      reply        ///< it offers itself
+    } of = Of::call;
+    std::uint32_t tag = 0;
+    std::vector<wire::ReadSegment> reads;
     std::vector<std::uint32_t> needed;      ///< so many octets of each: nobody has to read the pad of an item
     std::size_t here = 0;                   ///< so many of them have come,
     std::uint64_t here_octets = 0;          ///< and so much of the next one
     std::vector<std::uint8_t> inline_part;  ///< what the Send carried behind its header
     std::uint64_t inline_length = 0;
     RpcMessage::Placing inline_placing = RpcMessage::Placing::whole;  ///< or torn: then that is not its length
-    bool waiting = false;
-    bool for_reply = false;
-    Written written;  ///< of a Reply that offers itself
+    Written written;                                                  ///< of a Reply
   };
-  [[nodiscard]] std::optional<RpcMessage> call(const referee::MessageSeen& seen);
-  [[nodiscard]] std::optional<RpcMessage> reply(const referee::MessageSeen& seen);
+  static constexpr std::size_t most_pulls = 2;  ///< of one exchange
+  struct Open {
+    enum class Stage : std::uint8_t { none, called, answered } stage = Stage::none;
+    std::vector<Pull> pulls;
+  };
+  [[nodiscard]] std::optional<RpcMessage> call(const referee::MessageSeen& seen, std::uint32_t tag);
+  [[nodiscard]] std::optional<RpcMessage> reply(const referee::MessageSeen& seen, std::uint32_t tag);
   Open& enter(std::uint32_t exchange);
-  static void wait(Open& open, const referee::MessageSeen& seen);
-  [[nodiscard]] static std::vector<std::uint32_t> without_pads(const Open& open);
-  [[nodiscard]] static bool arrived(Open& open, const Pieces& pieces);
-  [[nodiscard]] static RpcMessage pulled(const Open& open, const Pieces& pieces);
+  /// The message, if all of it is here already.
+  [[nodiscard]] std::optional<RpcMessage> wait(const referee::MessageSeen& seen, Pull::Of of, std::uint32_t tag);
+  /// What the exchange's Pieces have made whole.
+  [[nodiscard]] std::optional<RpcMessage> next_whole(std::uint32_t exchange);
+  [[nodiscard]] static std::vector<std::uint32_t> without_pads(const Pull& pull);
+  [[nodiscard]] static bool arrived(Pull& pull, const Pieces& pieces);
+  [[nodiscard]] static RpcMessage pulled(const Pull& pull, const Pieces& pieces);
   /// What was placed for it; empty where nothing was, or where it had to make room.
   [[nodiscard]] const Pieces& pieces_of(std::uint32_t exchange) const;
   /// Only where they are as many as may be kept: of exchanges in front of this one, the oldest's.

@@ -182,6 +182,15 @@ class Places:
         self.wants(f"{path}: {told}", len(told) == 2 and all("[a part of the message is missing]" in text and "limited" not in text
                                                              and "Malformed" not in text for text in told.values()))
 
+    def data_twice(self, fabric, passes):
+        """A WRITE that is sent again with its data in other memory: both are read, and both have them."""
+        name = "call-retransmitted-in-other-segments"
+        path = os.path.join(self.folder, f"{name}-{fabric}.pcap")
+        subprocess.run([self.forge, os.path.join(forging.SCENARIOS, name + ".yaml"), "--transport", fabric, "--out", path], check=True)
+        rows, _ = self.shark.rows(path, ["nfs.data", "rpcordma.payload"], display_filter="nfs.data or rpcordma.payload", passes=passes)
+        told = [([len(data) // 2 for data in row["nfs.data"]], row["rpcordma.payload"]) for row in rows]
+        self.wants(f"{path}, {passes}: {told}", told == [([2000], [])] * 2)
+
     def late(self):
         path = self.forged("late-reply", "rocev2")
         rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.v2.htype", "rpc.msgtyp"], display_filter="rpcordma.v2.htype", passes=2)
@@ -310,6 +319,8 @@ def main():
                 places.torn("last-packet-lost", fabric, passes)
         for passes in (1, 2):
             places.many_in_a_frame(passes)
+            places.data_twice("rocev2", passes)
+            places.data_twice("iwarp", passes)
         places.late()
         places.reduced()
         places.lists("rocev2")
