@@ -338,7 +338,7 @@ bool end_wait_behind_close(Connection& connection, Side requester, std::uint32_t
 
 std::string operation_name(const Transaction& call) {
   if (!call.operation.empty()) return std::string(call.operation);
-  if (!call.procedure) return std::string(operation_not_read);
+  if (!call.procedure) return std::string(MountFacts::operation_not_read);
   const auto [program, version, procedure] = *call.procedure;
   return wire::procedure_name(program, version, procedure);
 }

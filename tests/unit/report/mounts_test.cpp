@@ -235,6 +235,36 @@ TEST(Mounts, JunitFailsAMountOnlyWhereTheRunFails) {
   }
 }
 
+struct WidthCase {
+  std::size_t columns;
+  bool octets;  ///< there is room for this column
+};
+
+/// Numbers that fit their columns: then no line is wider than the page, however long the name of an operation is.
+TEST(Mounts, TimesFitThePage) {
+  for (const WidthCase& page :
+       {WidthCase{80, false}, WidthCase{99, false}, WidthCase{100, true}, WidthCase{200, true}}) {
+    MountFacts mount = mount_in(State::working, Owes::nobody);
+    for (const char* name : {"WRITE", "program 536890961 version 1 procedure 1"}) {
+      referee::OperationTimes times;
+      times.name = name;
+      times.calls = 12'345;
+      times.octets = 123'456'789;
+      times.latency.count = 1;
+      times.latency.p50 = times.latency.p99 = times.latency.max = 66'900;
+      times.pull_p50 = times.server_p50 = times.push_p50 = 47'600;
+      mount.operations.push_back(times);
+    }
+    TextStyle style;
+    style.width = page.columns;
+    const std::string out = text(run_with({mount}), style);
+    std::istringstream lines(out.substr(out.find("  time "), out.find("  over ") - out.find("  time ")));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), page.columns) << line;
+    EXPECT_EQ(out.find("octets  median") != std::string::npos, page.octets) << page.columns;
+    EXPECT_THAT(out, HasSubstr("program 536890961 version 1 procedure 1"));
+  }
+}
+
 TEST(Fold, PatternsLeaveOutWhatDiffers) {
   EXPECT_EQ(pattern_of("a Reply of 20,100 octets in frame 7"), pattern_of("a Reply of 1 octet in frame 4096"));
   EXPECT_EQ(pattern_of("frames 3, 4 and 17 took 1.5 ms"), pattern_of("frames 9 took 2.10 s"));
