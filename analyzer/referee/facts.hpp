@@ -240,6 +240,7 @@ struct MountFacts {
   };
   struct LongestWait {
     FrameRef frame;  ///< the Call
+    FrameRef again;  ///< its newest copy, where that is on another connection; number 0: it is not
     FrameRef reply_frame;
     std::string operation;
     double seconds = 0;

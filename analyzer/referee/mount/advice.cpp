@@ -206,7 +206,7 @@ namespace {
       return "A capture with whole packets (no snap length, or 256 octets at least).";
     case Doubt::frames_missing:
     case Doubt::answer_missing:
-      return "A capture that loses nothing: at one of the two machines, or with a larger buffer.";
+      return "A capture that loses nothing, of whole packets: at one of the two machines, with a larger buffer.";
     case Doubt::clock_set:
       return "Files of one ring in the order in which they were written; else a capture while no clock is set.";
     case Doubt::port_missing:

@@ -112,6 +112,9 @@ namespace {
 [[nodiscard]] OpenCall::Vain answered_in_vain(const Connection& connection, const Transaction& call) {
   if (call.answers != 1) return OpenCall::Vain::no;
   const Side responder = other(call.requester);
+  // Asked of each Call that is remembered: mostly nobody repeats anything.
+  const auto& sent = connection.of(responder).liveness;
+  if (connection.over() || !sent || sent->copies == 0) return OpenCall::Vain::no;
   const RecentSend* reply = connection.of(responder).sends.newest(
       [&](const RecentSend& send) { return send.frame.number == call.reply.number; });
   if (reply == nullptr) return OpenCall::Vain::no;

@@ -253,6 +253,7 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.xid = call.xid;
   waits.connection = connection.id();
   waits.worst.frame = first;
+  waits.worst.again = call.first_copy.number != 0 ? call.call : FrameRef{};
   waits.worst.reply_frame = answer.frame;
   waits.worst.seconds = static_cast<double>(took) / 1e9;
   waits.worst.operation = operation_name(call);

@@ -47,7 +47,7 @@ MountFacts mount_in(State state, Owes owes) {
   mount.since = trace::FrameRef{3155, 1'764'900'001'000'000'000};
   mount.owes = owes;
   mount.waiting = MountFacts::Waiting{2, {3155, 1'764'900'001'000'000'000}, 0xa45ce68a, "WRITE", 10.2};
-  mount.longest_wait = MountFacts::LongestWait{{477, 0}, {480, 0}, "READ", 0.0263};
+  mount.longest_wait = MountFacts::LongestWait{{477, 0}, {}, {480, 0}, "READ", 0.0263};
   mount.nfs_over_tcp = MountFacts::NfsOverTcp{12, {99, 0}};
   mount.sentence = "The mount is as it is.";
   mount.next = "ping the server.";
