@@ -187,10 +187,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     enter(connection, seen, send, shown, piece);
     if (piece) return;
     using Pieces = Payloads::Pieces;
-    payloads.message(connection, seen, index, shown,
-                     !second || !taken.joined ? Pieces::one
-                     : taken.torn             ? Pieces::torn
-                                              : Pieces::joined);
+    payloads.message(connection, seen, index, shown, second && taken.joined ? Pieces::joined : Pieces::one);
   }
 
   void operation(const referee::ConnectionFacts& facts, const OperationSeen& seen) override {
@@ -246,9 +243,32 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   }
   /// What was not told as a message after all.
   void take_back_early() {
+    find_only_copies();
     for (const auto& [frame, index] : early.left()) {
       record.notes.remove(frame, NoteKind::message, index);
       record.notes.remove(frame, NoteKind::payload, record.messages[index].payload);
+    }
+  }
+
+  /// Of those that were given to RPC, what no other message was: not again, but late.
+  void find_only_copies() {
+    const auto key = [](const Message& of) { return PieceKey{of.connection, of.sender, of.kind, of.xid}; };
+    std::map<PieceKey, std::uint32_t> frames;
+    std::unordered_set<std::uint32_t> gone;
+    for (const auto& [frame, index] : early.left()) {
+      gone.insert(index);
+      const Message& message = record.messages[index];
+      if (message.payload == none) continue;
+      std::uint32_t& first = frames.try_emplace(key(message), frame).first->second;
+      first = std::min(first, frame);
+    }
+    if (frames.empty()) return;
+    for (std::uint32_t index = 0; index < record.messages.size(); ++index) {
+      if (!gone.contains(index)) frames.erase(key(record.messages[index]));
+    }
+    for (const auto& [message, frame] : frames) {
+      const auto repeat = record.repeats.find(frame);
+      if (repeat != record.repeats.end()) repeat->second.only_copy = true;
     }
   }
 
@@ -293,15 +313,14 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
 
   /// The file is read.
   void bring_home() {
+    late.bring_home(record);
     for (const Late::Told& told : late.all()) {
       if (told.kind == NoteKind::payload) {
-        payloads.bring_home(told.index, told.shown);
+        payloads.stands_at_home(told.index);
         continue;
       }
       const Message& message = record.messages[told.index];
-      if (record.notes.move(told.shown, message.last_frame, told.kind, told.index)) {
-        stands_in_its_frame(record.connections[message.connection], message, told.shown);
-      }
+      stands_in_its_frame(record.connections[message.connection], message, told.shown);
     }
   }
 

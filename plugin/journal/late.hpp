@@ -32,6 +32,8 @@ class Late {
   /// What was told in `shown` in the order of its own frames, each direction for itself: a Reply may come in front of
   /// its Call.
   void in_order_of_frames(Record& record, std::uint32_t shown);
+  /// The file is read: each note into its own frame.
+  void bring_home(Record& record) const;
   /// As it was told.
   [[nodiscard]] const std::vector<Told>& all() const noexcept { return told_; }
 

@@ -150,6 +150,8 @@ struct Repeat {
   std::uint32_t connection = 0;
   Side sender = Side::active;
   trace::Repeated::Kind kind = trace::Repeated::Kind::retransmission;
+  /// The message stands nowhere else: its own place was given up as lost before it came, and RPC has it from here.
+  bool only_copy = false;
 };
 
 enum class NoteKind : std::uint8_t { message, payload, operation, part, handshake };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "journal/notes_by_frame.hpp"
 
-#include <utility>
-
 namespace rpcrdma::journal {
 
 namespace {
@@ -14,41 +12,42 @@ constexpr std::size_t page_frames = 4096;
 std::uint32_t NotesByFrame::first(std::uint32_t frame) const noexcept {
   const std::size_t page = frame / page_frames;
   if (page >= pages_.size() || pages_[page].empty()) return none;
+  return pages_[page][frame % page_frames].first;
+}
+
+NotesByFrame::List& NotesByFrame::list(std::uint32_t frame) {
+  const std::size_t page = frame / page_frames;
+  if (pages_.size() <= page) pages_.resize(page + 1);
+  if (pages_[page].empty()) pages_[page].resize(page_frames);
   return pages_[page][frame % page_frames];
 }
 
-/// Of a frame that has its page.
-std::uint32_t& NotesByFrame::head(std::uint32_t frame) noexcept {
-  return pages_[frame / page_frames][frame % page_frames];
-}
-
 void NotesByFrame::add(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
-  append(frame, static_cast<std::uint32_t>(notes_.size()));
   notes_.push_back({kind, index, none});
+  append(frame, static_cast<std::uint32_t>(notes_.size() - 1));
 }
 
 void NotesByFrame::append(std::uint32_t frame, std::uint32_t note) {
-  const std::size_t page = frame / page_frames;
-  if (pages_.size() <= page) pages_.resize(page + 1);
-  if (pages_[page].empty()) pages_[page].assign(page_frames, none);
-  std::uint32_t* link = &head(frame);
-  while (*link != none) link = &notes_[*link].next;
-  *link = note;
+  List& of = list(frame);
+  (of.first == none ? of.first : notes_[of.last].next) = note;
+  of.last = note;
 }
 
-std::uint32_t NotesByFrame::take_out(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
-  if (first(frame) == none) return none;
-  for (std::uint32_t* link = &head(frame); *link != none; link = &notes_[*link].next) {
-    Note& note = notes_[*link];
-    if (note.kind == kind && note.index == index) return std::exchange(*link, std::exchange(note.next, none));
+void NotesByFrame::put(std::uint32_t frame, const std::vector<std::uint32_t>& notes) {
+  if (notes.empty() && first(frame) == none) return;
+  list(frame) = {};
+  for (const std::uint32_t note : notes) {
+    notes_[note].next = none;
+    append(frame, note);
   }
-  return none;
 }
 
-bool NotesByFrame::move(std::uint32_t from, std::uint32_t to, NoteKind kind, std::uint32_t index) {
-  const std::uint32_t note = take_out(from, kind, index);
-  if (note != none) append(to, note);
-  return note != none;
+void NotesByFrame::remove(std::uint32_t frame, NoteKind kind, std::uint32_t index) {
+  std::vector<std::uint32_t> others;
+  for (std::uint32_t at = first(frame); at != none; at = notes_[at].next) {
+    if (notes_[at].kind != kind || notes_[at].index != index) others.push_back(at);
+  }
+  put(frame, others);
 }
 
 }  // namespace rpcrdma::journal

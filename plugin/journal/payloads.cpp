@@ -12,20 +12,18 @@ void Payloads::give_up_call(Connection& connection, const MessageSeen& seen) {
   const std::uint32_t id = seen.exchange.id;
   const bool answers = seen.kind == MessageSeen::Kind::reply || seen.kind == MessageSeen::Kind::error;
   if (!answers || id == 0) return;
-  if (auto rpc = assemblers_[connection.id].give_up(id)) {
-    const std::uint32_t call = record_.message_of(connection.id, id, true);
-    const std::uint32_t own = call != none ? record_.messages[call].last_frame : number(seen.send->last);
-    show(connection, id, call, std::move(*rpc), {own, seen.send->last.time});
+  if (auto rpc = assemblers_[connection.id].give_up(id, payload::Assembler::Because::answered)) {
+    const std::uint32_t call = rpc->tag;
+    show(connection, id, call, std::move(*rpc), {record_.messages[call].last_frame, seen.send->last.time});
   }
 }
 
 void Payloads::message(Connection& connection, const MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
                        Pieces pieces) {
-  auto rpc = assemblers_[connection.id].message(seen);
+  payload::Assembler& assembler = assemblers_[connection.id];
+  auto rpc = assembler.message(seen, index);
+  if (auto gone = assembler.displaced()) show_given_up(connection, gone->exchange, std::move(gone->message));
   if (!rpc) return;
-  using Placing = payload::RpcMessage::Placing;
-  const bool holes = rpc->placing == Placing::whole && seen.send->holes;
-  if (pieces == Pieces::torn || holes) rpc->placing = Placing::torn;
   // Its Call has its data later, which the capture has in another order: RPC wants the Call first.
   const Exchange* of = find_exchange(connection, seen.exchange.id);
   const bool behind_call = !rpc->call && of != nullptr && of->call_whole.number > seen.send->last.number;
@@ -43,7 +41,7 @@ void Payloads::message(Connection& connection, const MessageSeen& seen, std::uin
 
 void Payloads::operation(Connection& connection, const referee::OperationSeen& seen, std::uint32_t shown) {
   if (auto rpc = assemblers_[connection.id].operation(seen)) {
-    const std::uint32_t message = record_.message_of(connection.id, seen.exchange.id, rpc->call);
+    const std::uint32_t message = rpc->tag;
     show(connection, seen.exchange.id, message, std::move(*rpc), {shown, seen.frame.time});
   }
 }
@@ -116,11 +114,9 @@ void Payloads::shown_with_rpc(const Payload& payload, std::uint32_t frame) {
   }
 }
 
-void Payloads::bring_home(std::uint32_t index, std::uint32_t told) {
+void Payloads::stands_at_home(std::uint32_t index) {
   Payload& payload = record_.payloads[index];
-  if (record_.notes.move(told, number(payload.home), NoteKind::payload, index)) {
-    shown_with_rpc(payload, number(payload.home));
-  }
+  shown_with_rpc(payload, number(payload.home));
   if (payload.stands == Stands::copied) {
     payload.stands = Stands::with_message;
     payload.octets = {};
@@ -134,16 +130,20 @@ void Payloads::give_up(std::uint32_t id) {
   const auto connection = record_.connections.find(id);
   if (connection != record_.connections.end()) {
     for (const std::uint32_t waiting : assembler->second.waiting()) {
-      const std::uint32_t call = record_.message_of(id, waiting, true);
-      if (auto rpc = assembler->second.give_up(waiting); rpc && call != none) {
-        const std::uint32_t message = rpc->call ? call : record_.message_of(id, waiting, false);
-        const trace::Frame* now = late_.current();
-        show(connection->second, waiting, message, std::move(*rpc),
-             now != nullptr ? now->ref : trace::FrameRef{record_.messages[call].last_frame, 0});
+      while (auto rpc = assembler->second.give_up(waiting)) {
+        show_given_up(connection->second, waiting, std::move(*rpc));
       }
     }
   }
   assemblers_.erase(assembler);
+}
+
+/// Where that becomes known.
+void Payloads::show_given_up(Connection& connection, std::uint32_t exchange, payload::RpcMessage rpc) {
+  const std::uint32_t message = rpc.tag;
+  const trace::Frame* now = late_.current();
+  show(connection, exchange, message, std::move(rpc),
+       now != nullptr ? now->ref : trace::FrameRef{record_.messages[message].last_frame, 0});
 }
 
 void Payloads::give_up_all() {

@@ -21,8 +21,7 @@ class Payloads {
   /// How the octets of a message came.
   enum class Pieces : std::uint8_t {
     one,
-    joined,  ///< the message came in pieces, and its Send is not in any frame as a whole
-    torn     ///< ... and a piece is missing
+    joined  ///< the message came in pieces, and its Send is not in any frame as a whole
   };
   /// A message, `index`, which is shown in that frame.
   void message(Connection& connection, const referee::MessageSeen& seen, std::uint32_t index, std::uint32_t shown,
@@ -37,11 +36,12 @@ class Payloads {
   /// So are all.
   void give_up_all();
   /// The file is read: it stands in its own frame from now on, which was told in another.
-  void bring_home(std::uint32_t index, std::uint32_t told);
+  void stands_at_home(std::uint32_t index);
 
  private:
   void show(Connection& connection, std::uint32_t exchange, std::uint32_t message, payload::RpcMessage rpc,
             trace::FrameRef home);
+  void show_given_up(Connection& connection, std::uint32_t exchange, payload::RpcMessage rpc);
   void needs_parts(const Payload& payload, std::uint32_t told);
   void shown_with_rpc(const Payload& payload, std::uint32_t frame);
 

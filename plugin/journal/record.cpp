@@ -14,16 +14,4 @@ const Exchange* Record::exchange(std::uint32_t connection_id, std::uint32_t id) 
   return &known->exchanges[id - 1];
 }
 
-std::uint32_t Record::message_of(std::uint32_t connection_id, std::uint32_t exchange_id, bool call) const {
-  const Exchange* known = exchange(connection_id, exchange_id);
-  if (known == nullptr) return none;
-  for (std::uint32_t at = notes.first(number(call ? known->call : known->reply)); at != none; at = notes[at].next) {
-    const Note& note = notes[at];
-    if (note.kind != NoteKind::message) continue;
-    const Message& message = messages[note.index];
-    if (message.connection == connection_id && message.exchange == exchange_id) return note.index;
-  }
-  return none;
-}
-
 }  // namespace rpcrdma::journal

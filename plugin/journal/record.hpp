@@ -31,8 +31,6 @@ struct Record {
   [[nodiscard]] const Connection* connection(std::uint32_t id) const noexcept;
   /// By the referee's numbers; null: there is none.
   [[nodiscard]] const Exchange* exchange(std::uint32_t connection_id, std::uint32_t id) const noexcept;
-  /// The newest message of an exchange, its Call or its Reply; `none`: it has none.
-  [[nodiscard]] std::uint32_t message_of(std::uint32_t connection_id, std::uint32_t exchange_id, bool call) const;
 };
 
 }  // namespace rpcrdma::journal

@@ -48,12 +48,14 @@ void Version2::add(const Key& key, const trace::Send& send, const wire::HeaderV2
   const wire::Bytes behind = payload::behind(send.octets, header.length);
   const std::uint64_t length = payload::length_behind(send.wire_length, header.length);
   open.look_for_lost(length + header.remaining);
-  const bool contiguous = open.octets.size() == open.wire_length && octets_ + behind.size() <= most_octets;
+  const bool contiguous =
+      !open.torn && open.octets.size() == open.wire_length && octets_ + behind.size() <= most_octets;
   if (contiguous) {
     open.octets.insert(open.octets.end(), behind.begin(), behind.end());
     octets_ += behind.size();
   }
   open.wire_length += length;
+  if (send.holes) open.torn = true;
   open.remaining = header.remaining;
 }
 
@@ -63,9 +65,11 @@ void Version2::join(Open& open, const trace::Send& last, const wire::HeaderV2& h
   open.look_for_lost(length);
   joined_.assign(last.octets.begin(), last.octets.begin() + static_cast<std::ptrdiff_t>(header.length));
   joined_.insert(joined_.end(), open.octets.begin(), open.octets.end());
-  if (open.octets.size() == open.wire_length) joined_.insert(joined_.end(), behind.begin(), behind.end());
+  const bool contiguous = !open.torn && open.octets.size() == open.wire_length;
+  if (contiguous) joined_.insert(joined_.end(), behind.begin(), behind.end());
   send_ = last;
   send_.octets = joined_;
+  send_.holes = send_.holes || open.torn;
   send_.wire_length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(header.length + open.wire_length + length, UINT32_MAX));
 }
@@ -84,7 +88,6 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
   taken.seen.kind = call ? referee::MessageSeen::Kind::call : referee::MessageSeen::Kind::reply;
   taken.piece = wire::is_middle(type);
   taken.joined = false;
-  taken.torn = false;
 
   const Key key{connection, send.side, call, header.fixed.xid};
   auto before = open_.find(key);
@@ -103,7 +106,6 @@ bool Version2::take(std::uint32_t connection, const referee::MessageSeen& seen, 
     join(before->second, send, header);
     taken.seen.send = &send_;
     taken.joined = true;
-    taken.torn = before->second.torn;
     forget(before);
   }
   return true;

@@ -22,8 +22,8 @@ class Version2 {
     referee::MessageSeen seen;  ///< valid until the next call
     bool piece = false;         ///< more of the message is to come: not for the assembler
     bool continued = false;     ///< a piece of it came before
-    bool joined = false;        ///< `seen.send` is of several messages: its octets are not those of the Send
-    bool torn = false;          ///< joined, and a piece between is not in the capture: cut there
+    /// `seen.send` is of several messages: its octets are not those of the Send. It has holes where a piece is missing.
+    bool joined = false;
   };
   /// False when the message is not of version 2, or cannot be decoded.
   [[nodiscard]] bool take(std::uint32_t connection, const referee::MessageSeen& seen, Taken& taken);
@@ -37,7 +37,7 @@ class Version2 {
     std::uint64_t wire_length = 0;
     std::uint32_t remaining = 0;  ///< what the newest piece says is still to come
     bool behind_gap = false;      ///< something is missing behind that one
-    bool torn = false;            ///< a piece of it is missing
+    bool torn = false;            ///< a piece of it is missing, or a packet of one
     /// A piece follows; with it, and by what it says, `rest` octets of the message are still to come.
     void look_for_lost(std::uint64_t rest);
   };

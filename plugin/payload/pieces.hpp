@@ -15,7 +15,7 @@ namespace rpcrdma::payload {
 struct Stream {
   std::vector<std::uint8_t> octets;
   std::uint64_t wire_length = 0;
-  bool cut = false;  ///< octets ends before wire_length: nothing more is appended, only counted
+  bool cut = false;  ///< octets ends before the message does: nothing more is appended, only counted
   /// Segments that name the same memory again and again must not multiply it.
   std::size_t most = SIZE_MAX;
 

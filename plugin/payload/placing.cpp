@@ -70,6 +70,7 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
   const bool by_chunk = header.reply && static_cast<wire::Proc>(header.fixed.proc) == wire::Proc::nomsg;
   if (!by_chunk && !any_written(header.writes)) {
     message.in_send = true;
+    message.placing = placing_of(*reply.send);
     return message;
   }
   Stream& body = message.stream;
@@ -79,8 +80,10 @@ RpcMessage put_back(const referee::MessageSeen& reply, const Pieces& pieces) {
   } else {
     const wire::Bytes octets = reply.send->octets;
     body.append(behind(octets, header.length), length_behind(reply.send->wire_length, header.length));
+    message.placing = placing_of(*reply.send);
+    if (message.placing == RpcMessage::Placing::torn) body.cut = true;
   }
-  if (body.cut) message.placing = RpcMessage::Placing::missing;
+  if (body.cut) message.lacks(RpcMessage::Placing::missing);
   put_written_into(message, {header.writes, reply.procedure}, pieces);
   return message;
 }
@@ -90,7 +93,7 @@ void put_written_into(RpcMessage& message, const Written& written, const Pieces&
   Stream body = std::move(message.stream);
   std::vector<wire::PlacedItem> places;
   if (!find_places(written, body, places)) {
-    message.placing = body.cut ? RpcMessage::Placing::missing : RpcMessage::Placing::reduced;
+    message.lacks(RpcMessage::Placing::reduced);
     // As long as it would be with them, so that nobody takes the end of what is there for the end of the message.
     for (const wire::WriteChunk& chunk : written.chunks) body.append({}, wire::chunk_length(chunk));
     message.stream = std::move(body);
@@ -106,7 +109,7 @@ void put_written_into(RpcMessage& message, const Written& written, const Pieces&
     out.append_padding(place.pad);
   }
   out.append(wire::Bytes(body.octets).subspan(taken), body.wire_length - taken);
-  if (out.cut && message.placing == RpcMessage::Placing::whole) message.placing = RpcMessage::Placing::missing;
+  if (out.cut) message.lacks(RpcMessage::Placing::missing);
   message.stream = std::move(out);
 }
 

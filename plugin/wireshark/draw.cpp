@@ -7,7 +7,9 @@
 #include "trace/spans.hpp"
 #include "wire/private_data.hpp"
 #include "wireshark/fields.hpp"
+#include "wireshark/finding_places.hpp"
 #include "wireshark/hooks.hpp"
+#include "wireshark/layers.hpp"
 #include "wireshark/tap.hpp"
 
 namespace rpcrdma::plugin {
@@ -86,11 +88,25 @@ void exchange_links(proto_tree* tree, const journal::Exchange* exchange, std::ui
   if (exchange->done.number != frame) frame_field(tree, hf.done_in, exchange->done.number);
 }
 
+/// Wireshark walks through its list for each one that it adds, and a frame may have one for each of its messages.
+void add_source(const Canvas& canvas, tvbuff_t* tvb, const char* title) {
+  GSList*& all = canvas.pinfo->data_src;
+  GSList* const others = all;
+  all = nullptr;
+  add_new_data_source(canvas.pinfo, tvb, title);
+  GSList* const added = all;
+  all = others != nullptr ? others : added;
+  if (others != nullptr) {
+    g_slist_last(canvas.drawn->source != nullptr ? canvas.drawn->source : others)->next = added;
+  }
+  canvas.drawn->source = added;
+}
+
 tvbuff_t* as_source(const Canvas& canvas, tvbuff_t* parent, const std::uint8_t* octets, std::size_t captured,
                     std::uint64_t wire_length, const char* title) {
   const auto reported = static_cast<int>(wire_length > INT32_MAX ? INT32_MAX : wire_length);
   tvbuff_t* tvb = tvb_new_child_real_data(parent, octets, static_cast<unsigned>(captured), reported);
-  add_new_data_source(canvas.pinfo, tvb, title);
+  add_source(canvas, tvb, title);
   return tvb;
 }
 
@@ -228,9 +244,9 @@ void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_
     say_what_lacks(tree, payload);
     give_to_rpc(canvas, payload, rest);
   } else if (!judged && behind == without_chunks && tvb_get_ntohl(tvb, 12) == static_cast<unsigned>(wire::Proc::msg)) {
-    give_unjudged_to_rpc(canvas, message, rest);
+    give_unjudged_to_rpc(canvas, message.connection, message.sender, message.xid, rest);
   } else {
-    call_data_dissector(rest, canvas.pinfo, canvas.tree);
+    call_data(rest, canvas.pinfo, canvas.tree);
   }
 }
 
@@ -249,7 +265,12 @@ bool draw_repeated_message(const Canvas& canvas, const journal::Repeat& repeat, 
   generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(repeat.sender)));
   generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, repeat.connection));
   if (tvb_captured_length(tvb) <= static_cast<unsigned>(header)) return true;
-  call_data_dissector(tvb_new_subset_remaining(tvb, header), canvas.pinfo, canvas.tree);
+  tvbuff_t* rest = tvb_new_subset_remaining(tvb, header);
+  if (repeat.only_copy) {
+    give_unjudged_to_rpc(canvas, repeat.connection, repeat.sender, xid, rest);
+  } else {
+    call_data(rest, canvas.pinfo, canvas.tree);
+  }
   return true;
 }
 
@@ -282,20 +303,6 @@ void draw_operation(const Canvas& canvas, const journal::Operation& operation, t
   if (exchange->offer == 0) frame_field(tree, hf.offered_in, exchange->call.number);
 }
 
-namespace {
-
-/// The XID stands there.
-[[nodiscard]] bool has_message(const Drawn* drawn, std::uint32_t message) {
-  for (std::uint32_t at = drawn->journal->first(drawn->frame); at != journal::none;) {
-    const journal::Note& note = drawn->journal->note(at);
-    if (note.kind == journal::NoteKind::message && note.index == message) return true;
-    at = note.next;
-  }
-  return false;
-}
-
-}  // namespace
-
 void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
   if (payload.stands == journal::Stands::with_message || payload.octets.empty()) return;
   const char* title = payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks";
@@ -304,7 +311,7 @@ void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
   proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA: message with its chunks");
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
   if (exchange != nullptr) {
-    if (!has_message(canvas.drawn, payload.message)) {
+    if (!canvas.drawn->of_frame.messages.has(payload.message)) {  // the XID stands there
       generated(proto_tree_add_uint(tree, hf.xid, nullptr, 0, 0, exchange->xid));
     }
     exchange_links(tree, exchange, canvas.drawn->frame);
@@ -400,57 +407,11 @@ proto_tree* for_frame(const Canvas& canvas, tvbuff_t* frame, const char* otherwi
   return canvas.drawn->tree;
 }
 
-/// What a note is about, and who sent it.
-struct About {
-  std::uint32_t connection;
-  const std::uint32_t* xid;  ///< null: no exchange
-  Side sender;
-};
-[[nodiscard]] About about(const journal::Journal& journal, const journal::Note& note) {
-  const auto of_exchange = [&](const auto& what) {
-    const journal::Exchange* exchange = journal.exchange(what.connection, what.exchange);
-    return About{what.connection, exchange != nullptr ? &exchange->xid : nullptr, what.sender};
-  };
-  switch (note.kind) {
-    case journal::NoteKind::message: {
-      const journal::Message& message = journal.message(note.index);
-      return {message.connection, &message.xid, message.sender};
-    }
-    case journal::NoteKind::payload:
-      return of_exchange(journal.payload(note.index));
-    case journal::NoteKind::operation:
-      return of_exchange(journal.operation(note.index));
-    case journal::NoteKind::part:
-      return {journal.part(note.index).connection, nullptr, journal.part(note.index).sender};
-    case journal::NoteKind::handshake:
-      break;
-  }
-  return {journal.handshake(note.index).connection, nullptr, journal.handshake(note.index).sender};
-}
-
-/// 0: it is about something else.
-[[nodiscard]] unsigned likeness(const About& note, const referee::Finding& finding) {
-  if (note.connection != finding.connection) return 0;
-  const bool by_sender =
-      !finding.violator || (*finding.violator == referee::Party::client) == (note.sender == Side::active);
-  const bool same_xid = finding.xid && note.xid != nullptr && *note.xid == *finding.xid;
-  return 1U + (by_sender ? 1U : 0U) + (same_xid ? 2U : 0U);
-}
-
-/// Several messages may share a frame: a finding stands at the one that it is about, the newest that fits.
 proto_tree* for_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {
-  const Drawn* drawn = canvas.drawn;
-  proto_tree* best = nullptr;
-  unsigned best_likeness = 1;
-  std::uint32_t at = drawn->journal->first(drawn->frame);
-  for (std::uint32_t place = 0; place < drawn->notes; ++place, at = drawn->journal->note(at).next) {
-    if (drawn->trees[place] == nullptr) continue;
-    const unsigned fits = likeness(about(*drawn->journal, drawn->journal->note(at)), finding);
-    if (fits < best_likeness) continue;
-    best = drawn->trees[place];
-    best_likeness = fits;
-  }
-  return best != nullptr ? best : for_frame(canvas, frame, "RPC over RDMA: findings");
+  Drawn* drawn = canvas.drawn;
+  if (drawn->finding_places == nullptr) drawn->finding_places = finding_places(drawn, canvas.pinfo->pool);
+  const std::uint32_t place = place_of(*drawn->finding_places, finding);
+  return place != journal::none ? drawn->trees[place] : for_frame(canvas, frame, "RPC over RDMA: findings");
 }
 
 void draw_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_t* frame) {
@@ -510,7 +471,7 @@ void draw_findings(const Canvas& canvas, tvbuff_t* frame) {
   const auto& evidence = journal.evidence_in(drawn->frame);
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const referee::Finding& finding = journal.finding(evidence[i]);
-    if (std::find(proven.begin(), proven.end(), evidence[i]) != proven.end()) continue;
+    if (std::binary_search(proven.begin(), proven.end(), evidence[i])) continue;
     if (shows(journal, finding)) draw_evidence(canvas, finding, frame);
   }
 }

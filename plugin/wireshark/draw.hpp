@@ -37,7 +37,7 @@ struct PrivateDataView {
 proto_tree* draw_private_data(const Canvas& canvas, trace::Side sender, const PrivateDataView& data, tvbuff_t* tvb);
 void draw_handshake(const Canvas& canvas, const journal::Handshake& handshake, tvbuff_t* area);
 /// The header of a whole message that was sent, or captured, before: its octets speak for themselves. Its RPC message
-/// is given once, with the first one. False: it is none.
+/// is given once, with the first one, if there is another. False: it is none.
 bool draw_repeated_message(const Canvas& canvas, const journal::Repeat& repeat, tvbuff_t* tvb);
 /// What the frame repeats of an earlier one.
 void draw_repeat(const Canvas& canvas, tvbuff_t* frame);
@@ -55,7 +55,8 @@ void end_info(const Canvas& canvas);
 /// Gives an RPC message to Wireshark's dissectors.
 void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* tvb);
 /// What stands behind a header of which the referee has nothing to say: it may be one.
-void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb);
+void give_unjudged_to_rpc(const Canvas& canvas, std::uint32_t connection, trace::Side sender, std::uint32_t xid,
+                          tvbuff_t* tvb);
 
 void find_rpc();  ///< at handoff
 

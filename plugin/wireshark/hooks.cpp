@@ -51,7 +51,14 @@ struct Cursor {
   }
 };
 
-[[nodiscard]] Cursor notes(const Drawn* drawn) { return {drawn->journal, drawn->journal->first(drawn->frame)}; }
+/// From the first one that is not done.
+[[nodiscard]] Cursor notes(Drawn* drawn) {
+  Cursor first{drawn->journal, drawn->first_open, drawn->first_open_place};
+  while (!first.end() && first.place < drawn->notes && drawn->done[first.place] != 0) first.next();
+  drawn->first_open = first.at;
+  drawn->first_open_place = first.place;
+  return first;
+}
 
 void begin_note(const Canvas& canvas, const Cursor& c) {
   canvas.drawn->done[c.place] = 1;
@@ -60,14 +67,13 @@ void begin_note(const Canvas& canvas, const Cursor& c) {
 
 /// What became whole with a message of this frame: right behind it.
 void draw_payloads_of(const Canvas& canvas, std::uint32_t message) {
-  for (Cursor c = notes(canvas.drawn); !c.end(); c.next()) {
-    if (c.place >= canvas.drawn->notes || canvas.drawn->done[c.place] != 0) continue;
-    if (c.note().kind != NoteKind::payload) continue;
-    const journal::Payload& payload = canvas.drawn->journal->payload(c.note().index);
-    const journal::Message& whole = canvas.drawn->journal->message(message);
-    if (payload.message != message || payload.home.number != whole.last_frame) continue;
+  const Drawn* drawn = canvas.drawn;
+  const Behind* end = drawn->of_frame.behind + drawn->of_frame.behind_count;
+  for (const Behind* at = drawn->of_frame.behind_message(message); at != end && at->message == message; ++at) {
+    const Cursor c{drawn->journal, at->note, at->place};
+    if (drawn->done[c.place] != 0) continue;
     begin_note(canvas, c);
-    draw_payload(canvas, payload);
+    draw_payload(canvas, drawn->journal->payload(c.note().index));
   }
 }
 

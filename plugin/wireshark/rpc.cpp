@@ -3,6 +3,7 @@
 #include "wireshark/draw.hpp"
 #include "wireshark/exports.hpp"
 #include "wireshark/fields.hpp"
+#include "wireshark/layers.hpp"
 
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wdeprecated-volatile"  // what TRY and CATCH are made of
@@ -63,29 +64,10 @@ void enter(packet_info* pinfo, const Way& way) {
   }
 }
 
-/// Has the frame a message, or an operation? Else it is one that ends the connection.
-[[nodiscard]] bool carries_rdma(const Drawn* drawn) {
-  using journal::NoteKind;
-  for (std::uint32_t at = drawn->journal->first(drawn->frame); at != journal::none;) {
-    const journal::Note& note = drawn->journal->note(at);
-    if (note.kind == NoteKind::message || note.kind == NoteKind::part || note.kind == NoteKind::operation) return true;
-    at = note.next;
-  }
-  return false;
-}
-
 /// A Call that is shown in the frame of its Reply: RPC keeps one record of both, and a listener that sees it twice at
 /// the end of the frame takes it for two Replies.
 [[nodiscard]] bool answered_here(const Drawn* drawn, const journal::Payload& call) {
-  if (!call.call || call.exchange == 0) return false;
-  for (std::uint32_t at = drawn->journal->first(drawn->frame); at != journal::none;) {
-    const journal::Note& note = drawn->journal->note(at);
-    at = note.next;
-    if (note.kind != journal::NoteKind::payload) continue;
-    const journal::Payload& other = drawn->journal->payload(note.index);
-    if (!other.call && other.connection == call.connection && other.exchange == call.exchange) return true;
-  }
-  return false;
+  return call.call && drawn->of_frame.answered.has(exchange_key(call.connection, call.exchange));
 }
 
 [[nodiscard]] const char* what_lacks(Placing placing) {
@@ -105,7 +87,7 @@ void enter(packet_info* pinfo, const Way& way) {
 void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   packet_info* pinfo = canvas.pinfo;
   if (rpc_handle == nullptr) {
-    call_data_dissector(tvb, pinfo, canvas.tree);
+    call_data(tvb, pinfo, canvas.tree);
     return;
   }
   const Saved saved{pinfo->num,           pinfo->flags.in_error_pkt,
@@ -117,18 +99,23 @@ void call_rpc(const Canvas& canvas, const Way& way, tvbuff_t* tvb) {
   pinfo->ptype = connection != nullptr && connection->transport == trace::Transport::iwarp ? PT_IWARP_MPA : PT_IBQP;
   enter(pinfo, way);
   if (way.of_frame && way.counted) begin_info(canvas);
+  const unsigned before = layers(pinfo);
   const auto writable = col_get_writable(pinfo->cinfo, -1);
   if (!way.of_frame) col_set_writable(pinfo->cinfo, -1, FALSE);
   TRY { call_dissector(rpc_handle, tvb, pinfo, canvas.tree); }
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS {
-    if (way.placing != Placing::whole && EXCEPT_CODE == BoundsError) {
-      // Not the snap length cut it, as Wireshark would say.
+    // Of a torn message not even the length is known.
+    const bool lacks =
+        EXCEPT_CODE == BoundsError || (EXCEPT_CODE == ReportedBoundsError && way.placing == Placing::torn);
+    if (way.placing != Placing::whole && lacks) {
+      // Not the snap length cut it, as Wireshark would say, and its sender made no mistake.
       col_append_str(pinfo->cinfo, COL_INFO, what_lacks(way.placing));
     } else {
       show_exception(tvb, pinfo, canvas.tree, EXCEPT_CODE, GET_MESSAGE);
     }
   }
   FINALLY {
+    take_off_layers(pinfo, before);
     pinfo->num = saved.frame;
     pinfo->flags.in_error_pkt = saved.in_error & 1U;
     pinfo->abs_ts = saved.time;
@@ -179,20 +166,20 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
   const std::int64_t time = payload.time == 0 && waited ? payload.home.time : payload.time;
   call_rpc(canvas,
            {payload.connection, from_client, client_calls, frame != 0 ? frame : canvas.pinfo->num, time,
-            carries_rdma(canvas.drawn), counted, payload.placing},
+            canvas.drawn->of_frame.carries_rdma, counted, payload.placing},
            tvb);
 }
 
-void give_unjudged_to_rpc(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb) {
-  const bool rpc = tvb_captured_length(tvb) >= 8 && tvb_get_ntohl(tvb, 0) == message.xid && tvb_get_ntohl(tvb, 4) <= 1;
+void give_unjudged_to_rpc(const Canvas& canvas, std::uint32_t connection, trace::Side sender, std::uint32_t xid,
+                          tvbuff_t* tvb) {
+  const bool rpc = tvb_captured_length(tvb) >= 8 && tvb_get_ntohl(tvb, 0) == xid && tvb_get_ntohl(tvb, 4) <= 1;
   if (!rpc) {
-    call_data_dissector(tvb, canvas.pinfo, canvas.tree);
+    call_data(tvb, canvas.pinfo, canvas.tree);
     return;
   }
-  const bool from_client = message.sender == trace::Side::active;
+  const bool from_client = sender == trace::Side::active;
   const bool call = tvb_get_ntohl(tvb, 4) == 0;
-  call_rpc(canvas,
-           {message.connection, from_client, call == from_client, canvas.pinfo->num, 0, true, true, Placing::whole},
+  call_rpc(canvas, {connection, from_client, call == from_client, canvas.pinfo->num, 0, true, true, Placing::whole},
            tvb);
 }
 

@@ -206,9 +206,9 @@ namespace {
   auto* drawn = static_cast<Drawn*>(wmem_alloc0(pinfo->pool, sizeof(Drawn)));
   drawn->journal = open_journal.get();
   drawn->frame = number;
-  for (std::uint32_t at = open_journal->first(number); at != journal::none; at = open_journal->note(at).next) {
-    ++drawn->notes;
-  }
+  drawn->of_frame = notes_of(*open_journal, number, pinfo->pool);
+  drawn->notes = drawn->of_frame.count;
+  drawn->first_open = open_journal->first(number);
   drawn->place = drawn->notes;
   drawn->done = static_cast<std::uint8_t*>(wmem_alloc0(pinfo->pool, drawn->notes + 1U));
   drawn->trees = static_cast<proto_tree**>(wmem_alloc0(pinfo->pool, (drawn->notes + 1U) * sizeof(proto_tree*)));

@@ -7,7 +7,8 @@ that it makes whole has the Info column. Each piece of a version 2 message names
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
 that had to wait for another is shown in its own frame by the second pass, and behind a hole as if nothing was missing. What is there a second time has its header, and its RPC
 message once. Private data of another version, or cut short, are not said to be absent. A Call is counted once where its Reply stands in the same frame. A Reply behind the close is shown. One that is shown without
-what was written is not said to be cut by the capture. Two messages of
+what was written is not said to be cut by the capture, and one that lacks packets not to be malformed. Of
+the messages of a frame none is one too many. Two messages of
 one frame are told apart in the list. The table of
 connections has what the server grants, whatever callbacks are granted. Of several messages of one TCP segment the list
 names each, and a finding stands at its own. Who saves the frame of an RPC message has saved those that it is
@@ -140,6 +141,15 @@ class Places:
                  if any(row[name] != wanted[name] for name in same) or any(row[name] != [mapped(n) for n in wanted[name]] for name in links)]
         self.wants(f"{part}: frames {other} show something else than in {there}", lost == 4 and len(calls) == 7 and not other)
 
+    def many_in_a_frame(self, passes):
+        """Wireshark counts the dissectors of a frame, which may be many; with a low limit a few messages do for thousands."""
+        path = self.forged("many-behind-a-hole", "iwarp")
+        told = self.shark.run(*["-2"] * (passes - 1), "-r", path, "-o", "gui.max_tree_depth:50", "-Y", "rpc", "-T", "fields", "-e", "frame.number",
+                              "-e", "nfs.procedure_v3", "-E", "occurrence=a")
+        rows = [line.split("\t") for line in told.output.splitlines() if line]
+        most, all_told = max(row[1].count(",") + 1 for row in rows), sum(row[1].split(",").count("1") for row in rows)
+        self.wants(f"{path}, {passes}: {rows}", all_told == 64 and (most > 50) == (passes == 1))
+
     def counted_once(self):
         """A Call that is shown in the frame of its Reply is one for Wireshark's own statistics."""
         path = self.forged("two-in-a-frame", "rocev2")
@@ -166,11 +176,20 @@ class Places:
             self.wants(f"{path}: {rows}", told and all(bool(row["rpcordma.cm.format_id"]) == (version is not None) for row in told)
                        and (not version or all(row["rpcordma.cm.version"] for row in told)))
 
-    def torn(self):
-        path = self.forged("packet-lost", "rocev2")
-        told = self.info(path, "rpcordma.payload")
+    def torn(self, story, fabric, passes):
+        path = self.forged(story, fabric)
+        told = self.info(path, "rpcordma.payload", passes)
         self.wants(f"{path}: {told}", len(told) == 2 and all("[a part of the message is missing]" in text and "limited" not in text
-                                                             for text in told.values()))
+                                                             and "Malformed" not in text for text in told.values()))
+
+    def data_twice(self, fabric, passes):
+        """A WRITE that is sent again with its data in other memory: both are read, and both have them."""
+        name = "call-retransmitted-in-other-segments"
+        path = os.path.join(self.folder, f"{name}-{fabric}.pcap")
+        subprocess.run([self.forge, os.path.join(forging.SCENARIOS, name + ".yaml"), "--transport", fabric, "--out", path], check=True)
+        rows, _ = self.shark.rows(path, ["nfs.data", "rpcordma.payload"], display_filter="nfs.data or rpcordma.payload", passes=passes)
+        told = [([len(data) // 2 for data in row["nfs.data"]], row["rpcordma.payload"]) for row in rows]
+        self.wants(f"{path}, {passes}: {told}", told == [([2000], [])] * 2)
 
     def late(self):
         path = self.forged("late-reply", "rocev2")
@@ -294,7 +313,14 @@ def main():
         places.sent_again()
         for fabric in ("rocev2", "rocev1", "infiniband", "iwarp"):
             places.behind_a_hole(fabric)
-        places.torn()
+        for fabric in ("rocev2", "rocev1"):
+            for passes in (1, 2):
+                places.torn("packet-lost", fabric, passes)
+                places.torn("last-packet-lost", fabric, passes)
+        for passes in (1, 2):
+            places.many_in_a_frame(passes)
+            places.data_twice("rocev2", passes)
+            places.data_twice("iwarp", passes)
         places.late()
         places.reduced()
         places.lists("rocev2")

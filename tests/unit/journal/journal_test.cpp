@@ -37,7 +37,7 @@ class File {
   void feed(std::uint64_t number, const Octets& octets, std::size_t snap = 65535) {
     const Octets captured(octets.begin(), octets.begin() + static_cast<std::ptrdiff_t>(std::min(octets.size(), snap)));
     trace::Frame frame;
-    frame.ref = {number, 1'700'000'000'000'000'000 + static_cast<trace::TimeNs>(number) * 1'000'000};
+    frame.ref = {number, 1'700'000'000'000'000'000 + static_cast<trace::TimeNs>(number) * 1'000'000 + late_by};
     frame.link = trace::LinkType::ipv4;
     frame.octets = captured;  // gone after the call: nobody may keep it
     frame.wire_length = static_cast<std::uint32_t>(octets.size());
@@ -99,6 +99,7 @@ class File {
   }
 
   std::uint64_t frames = 0;
+  trace::TimeNs late_by = 0;  ///< of the stamp of what comes next
   std::uint32_t client_psn = 0x100;
   std::uint32_t server_psn = 0x200;
 };
@@ -229,6 +230,40 @@ TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
   EXPECT_EQ(&file.journal.payload(message.payload), rpc);
   EXPECT_EQ(rpc->stands, Stands::with_message);
   EXPECT_EQ(rpc->home.number, 7U);
+}
+
+// Frames that change places by their stamps: what was given up as lost comes after all, and the trace takes it for a
+// repetition.
+TEST(Journal, TheOnlyCopyIsKnown) {
+  for (const bool another : {false, true}) {
+    SCOPED_TRACE(another);
+    File file;
+    file.handshake();
+    file.lose_a_call();
+    const std::uint32_t lost_psn = file.client_psn - 1;
+    const Octets own = be32(another ? xid : xid + 1);
+    const Octets header = own + be32(1) + be32(32) + be32(0) + no_lists;
+    const Octets call = header + own + be32(0) + be32(2) + be32(100003) + be32(3) + be32(1) + filled(16, 0);
+    file.put(false, ib_packet(op_acknowledge, client_qpn, lost_psn, aeth(0x1f)));
+    file.late_by = 2'700'000;
+    file.put(true, ib_packet(op_acknowledge, server_qpn, file.server_psn++, aeth(0x1f)));
+    file.late_by = 2'160'000;
+    file.client(op_send_only, {}, call_header(no_lists) + rpc_call(1));
+    file.late_by = -3'300'000;
+    file.put(true, ib_packet(op_send_only, server_qpn, lost_psn, {}, call));
+    const auto late = static_cast<std::uint32_t>(file.frames);
+    file.late_by = 400'000;
+    file.put(false, ib_packet(op_acknowledge, client_qpn, file.client_psn - 1, aeth(0x1f)));
+    file.late_by = 2'300'000;
+    file.server(op_send_only, {}, call_header(no_lists) + rpc_reply());
+    file.late_by = 2'800'000;
+    file.client(op_send_only, {}, call_header(no_lists) + rpc_call(1));
+    file.journal.finish();
+    const journal::Repeat* repeat = file.journal.repeat(late);
+    ASSERT_NE(repeat, nullptr);
+    EXPECT_EQ(repeat->only_copy, !another);
+    EXPECT_EQ(file.notes(late), std::vector<NoteKind>{});
+  }
 }
 
 TEST(Journal, FramesAreTakenOnceAndInOrder) {

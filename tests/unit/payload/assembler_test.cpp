@@ -338,6 +338,88 @@ TEST(Assembler, AnErrorEndsTheExchange) {
   EXPECT_FALSE(a.give_up(1));
 }
 
+// --- Sends of several packets, one of which the capture lacks: how long they were is not known
+
+/// The same with packets missing from where its octets end.
+[[nodiscard]] MessageSeen torn(Sent& sent) {
+  MessageSeen seen = sent();
+  sent.send.holes = true;
+  return seen;
+}
+
+TEST(Assembler, ASendWithAHoleIsTorn) {
+  Assembler a;
+  Sent call(Kind::call, 1, msg, counting(40));
+  const auto asked = a.message(torn(call));
+  ASSERT_TRUE(asked);
+  EXPECT_TRUE(asked->in_send);
+  EXPECT_EQ(asked->placing, Placing::torn);
+  Sent reply(Kind::reply, 1, msg, counting(40));
+  const auto answered = a.message(torn(reply));
+  ASSERT_TRUE(answered);
+  EXPECT_TRUE(answered->in_send);
+  EXPECT_EQ(answered->placing, Placing::torn);
+}
+
+TEST(Assembler, AChunkBehindAHoleHasNoPlace) {
+  struct Case {
+    const char* name;
+    std::uint32_t position;
+    Octets expected;
+    std::uint64_t at_least;
+  };
+  const Octets body = counting(40, 100);
+  const Octets front(body.begin(), body.begin() + 36);
+  const Octets back(body.begin() + 36, body.end());
+  const Octets data = counting(8);
+  for (const Case& c : {Case{"where the hole begins, or before", 40, body + data, 48},
+                        Case{"well in front of it", 36, front + data + back, 48},
+                        Case{"four octets behind it", 44, body, 52}, Case{"far behind", 4000, body, 4008}}) {
+    SCOPED_TRACE(c.name);
+    Assembler a;
+    Sent call(Kind::call, 1, msg, body);
+    call.read(c.position, {1, 8, 0});
+    EXPECT_FALSE(a.message(torn(call)));
+    const auto rpc = a.operation(moved(Op::read_response, 1, {1, 8, 0}, data));
+    ASSERT_TRUE(rpc);
+    EXPECT_EQ(rpc->placing, Placing::torn);
+    EXPECT_EQ(rpc->stream.octets, c.expected);
+    EXPECT_GE(rpc->stream.wire_length, c.at_least);
+  }
+}
+
+TEST(Assembler, WhatWasWrittenForATornReplyHasItsPlaceOrNone) {
+  for (const bool place_is_there : {true, false}) {
+    SCOPED_TRACE(place_is_there);
+    Assembler a;
+    Sent call(Kind::call, 1, msg, counting(40));
+    call.write({{1, 8, 0}});
+    EXPECT_TRUE(a.message(call()));
+    const Octets data = counting(8);
+    EXPECT_FALSE(a.operation(moved(Op::write, 1, {1, 8, 0}, data)));
+    Octets there = read3_reply(8);
+    if (!place_is_there) there.resize(there.size() - 4);
+    Sent reply(Kind::reply, 1, msg, there);
+    reply.write({{1, 8, 0}}).asked(100003, 3, 6);
+    const auto rpc = a.message(torn(reply));
+    ASSERT_TRUE(rpc);
+    EXPECT_EQ(rpc->placing, Placing::torn);
+    EXPECT_EQ(rpc->stream.octets, place_is_there ? there + data : there);
+  }
+}
+
+TEST(Assembler, AMessageInAChunkIsNotTornWithItsSend) {
+  Assembler a;
+  Sent call(Kind::call, 1, nomsg, {});
+  call.read(0, {1, 8, 0});
+  EXPECT_FALSE(a.message(torn(call)));
+  const Octets data = counting(8);
+  const auto rpc = a.operation(moved(Op::read_response, 1, {1, 8, 0}, data));
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->placing, Placing::whole);
+  EXPECT_EQ(rpc->stream.octets, data);
+}
+
 // --- hostile input
 
 TEST(Assembler, SegmentsThatNameTheSameMemoryDoNotMultiplyIt) {
@@ -399,7 +481,95 @@ TEST(Assembler, OpenExchangesAreBounded) {
     call.read(40, {1, 8, 0});
     EXPECT_FALSE(a.message(call()));
     ASSERT_LE(a.waiting().size(), Assembler::most_open);
+    const auto gone = a.displaced();
+    ASSERT_EQ(gone.has_value(), id > Assembler::most_open);
+    if (!gone) continue;
+    ASSERT_EQ(gone->exchange, id - Assembler::most_open);
+    ASSERT_EQ(gone->message.placing, Placing::missing);
+    ASSERT_EQ(gone->message.stream.octets, counting(40));
   }
+  // The newest are still under way.
+  const Octets data = counting(8);
+  const auto rpc = a.operation(moved(Op::read_response, 2 * Assembler::most_open + 1, {1, 8, 0}, data));
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->placing, Placing::whole);
+}
+
+/// A READ of 8 octets is called, and they are written.
+void begin_read(Assembler& a, std::uint32_t id) {
+  Sent call(Kind::call, id, msg, counting(40));
+  call.write({{id, 8, 0}});
+  EXPECT_TRUE(a.message(call()));
+  const Octets data = counting(8);
+  EXPECT_FALSE(a.operation(moved(Op::write, id, {id, 8, 0}, data)));
+}
+[[nodiscard]] Placing end_read(Assembler& a, std::uint32_t id) {
+  Sent reply(Kind::reply, id, msg, read3_reply(8));
+  reply.write({{id, 8, 0}}).asked(100003, 3, 6);
+  const auto rpc = a.message(reply());
+  return rpc ? rpc->placing : Placing::reduced;
+}
+
+TEST(Assembler, RepliesThatTheCaptureLacksTakeNobodysPlace) {
+  const auto most = static_cast<std::uint32_t>(Assembler::most_open);
+  for (const std::uint32_t lacking : {most - 2, most - 1, most, 2 * most + 17}) {
+    SCOPED_TRACE(lacking);
+    Assembler a;
+    for (std::uint32_t id = 1; id <= lacking; ++id) begin_read(a, id);
+    // Two at a time: what the second one displaces is not the first.
+    for (std::uint32_t id = lacking + 1; id < lacking + 9; id += 2) {
+      begin_read(a, id);
+      begin_read(a, id + 1);
+      EXPECT_EQ(end_read(a, id), Placing::whole);
+      EXPECT_EQ(end_read(a, id + 1), Placing::whole);
+    }
+  }
+}
+
+TEST(Assembler, OctetsThatNobodyAsksForMakeRoom) {
+  const std::size_t room = 80;  // of ten READs
+  for (const std::uint32_t lacking : {9U, 10U, 1000U}) {
+    SCOPED_TRACE(lacking);
+    Assembler a(room);
+    for (std::uint32_t id = 1; id <= lacking; ++id) begin_read(a, id);
+    begin_read(a, lacking + 1);
+    EXPECT_EQ(end_read(a, lacking + 1), Placing::whole);
+    // As many of the newest as there is room for; of what had to go it is said that it is missing.
+    EXPECT_EQ(end_read(a, lacking), Placing::whole);
+    EXPECT_EQ(end_read(a, 1), lacking < 10 ? Placing::whole : Placing::missing);
+  }
+}
+
+TEST(Assembler, ALateOneDoesNotTakeTheRoomOfThoseBehindIt) {
+  Assembler a(16);
+  Sent call(Kind::call, 1, msg, counting(40));
+  call.write({{1, 8, 0}});
+  EXPECT_TRUE(a.message(call()));
+  begin_read(a, 2);
+  begin_read(a, 3);
+  const Octets data = counting(8);
+  EXPECT_FALSE(a.operation(moved(Op::write, 1, {1, 8, 0}, data)));
+  EXPECT_EQ(end_read(a, 1), Placing::missing);
+  EXPECT_EQ(end_read(a, 2), Placing::whole);
+  EXPECT_EQ(end_read(a, 3), Placing::whole);
+}
+
+TEST(Assembler, ACallWhoseOctetsHadToGoIsShownAsFarAsItGoes) {
+  Assembler a(16);
+  Sent call(Kind::call, 1, msg, counting(40));
+  call.read(40, {1, 16, 0});
+  EXPECT_FALSE(a.message(call()));
+  const Octets data = counting(8);
+  EXPECT_FALSE(a.operation(moved(Op::read_response, 1, {1, 8, 0}, data)));
+  begin_read(a, 2);
+  begin_read(a, 3);
+  EXPECT_EQ(a.waiting(), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(end_read(a, 3), Placing::whole);
+  const auto rpc = a.operation(moved(Op::read_response, 1, {1, 8, 8}, data));
+  ASSERT_TRUE(rpc);
+  EXPECT_EQ(rpc->placing, Placing::missing);
+  EXPECT_EQ(rpc->stream.octets, counting(40));
+  EXPECT_EQ(rpc->stream.wire_length, 56U);
 }
 
 TEST(Assembler, WhatBelongsToNoExchangeIsPassedOver) {
