@@ -267,11 +267,12 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   }
 
   const Position start = piece.start;
+  const Position end = piece.end();
   auto kind = Repeated::Kind::retransmission;
   bool rest = false;
   switch (h.order.arrive(piece, segment.acknowledgement, segment.ip_identification)) {
     case Arrival::next:
-      if (piece.start != start) repeat(h, start, segment.ref);
+      if (piece.start != start) repeat(h, start, piece.start, segment.ref);
       deliver(h, piece);
       deliver_ready(h);
       close_holes(h, segment.ref, false);
@@ -293,11 +294,11 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
       if (piece.end() <= h.acknowledged) {
         h.copies.ask(h.acknowledged, half(1 - h.direction).heard, segment.ref);
       } else if (half(1 - h.direction).window_closed.number == 0) {
-        repeat(h, start, segment.ref);
+        repeat(h, start, end, segment.ref);
       }
       return;
     case Arrival::retransmission:
-      rest = !repeat(h, start, segment.ref);
+      rest = !repeat(h, start, end, segment.ref);
       break;
     case Arrival::capture_duplicate:
       kind = Repeated::Kind::capture_duplicate;
@@ -415,7 +416,9 @@ void Connection::skip(Half& h, std::uint64_t count, bool proven, FrameRef frame)
 }
 
 /// False: no more than the rest of what is sent again.
-bool Connection::repeat(Half& h, Position start, FrameRef again) {
+bool Connection::repeat(Half& h, Position start, Position end, FrameRef again) {
+  // A segment may begin in front of what is open.
+  if (start < h.acknowledged && end > h.acknowledged) start = h.acknowledged;
   return h.copies.add(start, h.acknowledged, half(1 - h.direction).heard, h.order.oldest_beyond(start), again);
 }
 

@@ -218,7 +218,7 @@ class Connection {
   void take_reset(Half& h, const TcpSegment& segment);
   void reset_in_doubt();
   void reset(Half& h, FrameRef frame);
-  bool repeat(Half& h, Position start, FrameRef again);
+  bool repeat(Half& h, Position start, Position end, FrameRef again);
   void note_missing(Half& h, Position from, std::uint64_t count);
   void tell_liveness(FrameRef frame);
 

@@ -104,6 +104,19 @@ TEST_F(IwarpLiveness, TheFirstOfWhatIsSentAgainCounts) {
   EXPECT_EQ(run(s).liveness.at(0), "C heard #10 unacknowledged #6 copies 2 #6-#10" + client_seen());
 }
 
+TEST_F(IwarpLiveness, ASegmentThatBeginsInFrontOfWhatIsOpenRepeatsThat) {
+  story_.push_back({true, client_.fpdu(send_ulpdu(2, 0, true, rpc_call(2)))});
+  auto s = segments();
+  Segment joined = again(s[7]);
+  joined.sequence = s[5].sequence;
+  joined.octets = concat({s[5].octets, s[7].octets});
+  joined.wire_length = static_cast<std::uint32_t>(joined.octets.size());
+  s.push_back(joined);  // the Call in front was answered
+  s.push_back(again(s[7]));
+  s.push_back(joined);
+  EXPECT_EQ(run(s).liveness.at(0), "C heard #11 unacknowledged #8 copies 3 #8-#11" + client_seen());
+}
+
 TEST_F(IwarpLiveness, AnAcknowledgementEndsTheRun) {
   auto s = until(6);
   for (int i = 0; i < 3; ++i) s.push_back(again(s[5]));
