@@ -94,7 +94,7 @@ void Stream::hold(const Arrival& a, Sequence at) {
     shared_.repeated(side_, a.ref, twice ? Repeated::Kind::capture_duplicate : Repeated::Kind::retransmission);
     if (twice) return;
     answers_nak(a);
-    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], same->ref, a.ref);
+    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))].frame(), same->ref, a.ref);
     return;
   }
   answers_nak(a);
@@ -199,11 +199,19 @@ void Stream::response(const Arrival& a) {
   }
   const bool beyond = at >= expected_;
   if (ack && front_ == Front::counted && at >= first_seen_ && !beyond) look_in_front(h.msn, a.ref);
+  if (ack && copied_acknowledgement(a, at)) shared_.not_heard(other(side_), a.ref);
   acknowledge(at + 1, a.ref);
   if (h.op.kind != IbKind::read_response) return;
   if (beyond && expected_ == at + 1) lost_read_ = true;
   answers_.answer(a, at);
   drain(acknowledged_);
+}
+
+/// It says again what was said a moment ago, and no request came again to ask for that.
+bool Stream::copied_acknowledgement(const Arrival& a, Sequence at) {
+  if (at < acknowledged_ && acknowledgements_.hold(a, at, retried_frame_)) return true;
+  acknowledgements_.add(a, at);
+  return false;
 }
 
 /// Its receiver has completed more messages than the capture has, where none is missing behind the first of these
@@ -332,7 +340,6 @@ void Stream::refusal(const Arrival& a, Sequence at) {
     return same && (final(h) || (!nak.answered && close_together(nak.ref.time, a.ref.time)));
   });
   if (copy) {
-    if (denied_at_ == at) denied_ = a.ref;
     shared_.repeated(other(side_), a.ref, Repeated::Kind::capture_duplicate);
     return;
   }
@@ -426,13 +433,15 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   const Sent* sent = history_.find(at);
   const bool copied = sent != nullptr && sent->at == at && sent->mark == a.mark &&
                       close_together(sent->ref.time, a.ref.time) && retried_frame_ < sent->ref.number;
-  if (copied || repeats_.copied(a, at, asked_frame_)) {
+  if (copied || repeats_.hold(a, at, asked_frame_)) {
     kind = Repeated::Kind::capture_duplicate;
   } else {
+    repeats_.add(a, at);
     retried_frame_ = a.ref.number;
     answers_.retried(a.ref);
     answers_nak(a);
-    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], sent != nullptr ? sent->ref : FrameRef{}, a.ref);
+    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))].frame(), sent != nullptr ? sent->ref : FrameRef{},
+                a.ref);
   }
   shared_.repeated(side_, a.ref, kind);
 }

@@ -59,6 +59,7 @@ class Stream {
     answers_.rest();
     operations_.rest();
     repeats_.release();
+    acknowledgements_.release();
   }
   /// An answer, other than one that asks for a lost packet, to a request that is about to come or is lost.
   /// `from_start`: the requests are known to begin where start_at() said.
@@ -104,6 +105,7 @@ class Stream {
   void drain(Sequence proven);
   void pass_holes(Sequence upto, bool proven, FrameRef ref);
   void lose(std::uint64_t count, bool proven, FrameRef ref);
+  [[nodiscard]] bool copied_acknowledgement(const Arrival& a, Sequence at);
   void look_in_front(std::uint32_t acknowledged_messages, FrameRef ref);
   void acknowledge(Sequence end, FrameRef ref);
   void acknowledge_unseen(Sequence end, FrameRef ref) noexcept;
@@ -154,6 +156,7 @@ class Stream {
   Liveness::Denial denial_ = Liveness::Denial::lacks;
   Sequence denied_at_ = 0;  ///< and what it names
   Repeats repeats_;
+  Repeats acknowledgements_;               ///< lately, bare ones
   Sequence lost_to_ = 0;                   ///< behind the newest hole
   std::optional<DoubtfulHole> doubtful_;   ///< that one; until it grows, or something behind it comes
   Sequence first_seen_ = sequence_origin;  ///< where the stream began
