@@ -4,6 +4,7 @@
 #include "trace/spans.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rpcrdma::trace::ib {
 
@@ -67,7 +68,9 @@ void Stream::accept(const Arrival& a, Sequence at) {
   if (wire::ends(h.op.part)) ++messages_;
 
   ++shared_.packets[index(side_)].seen;
-  shared_.overtaken_in[index(side_)] = held_.foremost();  // all that is held comes behind it
+  const FrameRef perhaps = perhaps_sent_behind(a);
+  shared_.overtaken_in[index(side_)] =
+      perhaps.number != 0 ? perhaps : held_.foremost();  // what is held comes behind it
   const Issued issued = operations_.deliver(a, at);
   shared_.overtaken_in[index(side_)] = {};
   Sent sent{at, 1, issued.length, issued.kind, issued.op, a.ref, a.mark};
@@ -353,7 +356,10 @@ void Stream::refusal(const Arrival& a, Sequence at) {
   Refusal r;
   shared_.fill(r, other(side_), a.ref);
   r.kind = refusal_kind(h.syndrome);
-  if (r.kind == Refusal::Kind::nak_sequence) asked_again(a.ref);
+  if (r.kind == Refusal::Kind::nak_sequence) {
+    asked_again(a.ref);
+    note_unseen(at, a.ref);
+  }
   if (r.kind == Refusal::Kind::rnr) {
     not_ready_ = a.ref;
     wait_ = static_cast<TimeNs>(wire::rnr_wait(wire::aeth_value(h.syndrome)));
@@ -361,6 +367,24 @@ void Stream::refusal(const Arrival& a, Sequence at) {
 
   name_refused(r, at);
   shared_.sink.on(r);
+}
+
+/// Only the arrival of something behind it makes its receiver ask for it (InfiniBand specification, volume 1, section
+/// 9.7.5.2.8).
+void Stream::note_unseen(Sequence asked_for, FrameRef nak) {
+  const Sent* const newest = history_.newest();
+  if (asked_for < expected_ || !held_.empty() || newest == nullptr) return;
+  asked_unseen_ = {nak, newest->ref, {}};
+}
+
+FrameRef Stream::perhaps_sent_behind(const Arrival& request) noexcept {
+  if (!asked_unseen_ || request.ref.number < asked_unseen_->nak.number) return {};
+  // All is sent again at once. Who has paused, and has an acknowledgement of all, has come to what is new.
+  const FrameRef newest = std::exchange(asked_unseen_->newest, request.ref);
+  const bool paused = newest.number != 0 && passed(newest.time, request.ref.time, change_of_places);
+  if (!paused || acknowledged_ < expected_) return asked_unseen_->in_front;
+  asked_unseen_.reset();
+  return {};
 }
 
 /// What comes before the time of the RNR NAK has passed is not sent again. A clock that stands tells nothing.

@@ -94,6 +94,14 @@ class Stream {
     FrameRef ref;
   };
 
+  /// What a NAK asks for that the capture has not: it was sent, and something behind it, and which of what comes now is
+  /// sent for the first time does not show.
+  struct AskedUnseen {
+    FrameRef nak;
+    FrameRef in_front;  ///< newest request by then
+    FrameRef newest;    ///< of those that were perhaps sent before; number 0: none has come yet
+  };
+
   void synchronise(std::uint32_t psn) noexcept;
   [[nodiscard]] bool changed_places(const Arrival& a, Sequence at) const noexcept;
   void doubt(Sequence end, FrameRef answer);
@@ -116,6 +124,9 @@ class Stream {
   void asked_again(FrameRef frame) noexcept;
   /// `request` is no copy of the capture.
   void answers_nak(const Arrival& request) noexcept;
+  void note_unseen(Sequence asked_for, FrameRef nak);
+  /// Behind which frame the request was perhaps sent before; number 0: it comes for the first time.
+  [[nodiscard]] FrameRef perhaps_sent_behind(const Arrival& request) noexcept;
   /// What stands at `at`, as far as that is known.
   void name_refused(Refusal& r, Sequence at);
   void repeated(const Arrival& a, Sequence at);
@@ -155,6 +166,7 @@ class Stream {
   FrameRef denied_;        ///< newest NAK
   Liveness::Denial denial_ = Liveness::Denial::lacks;
   Sequence denied_at_ = 0;  ///< and what it names
+  std::optional<AskedUnseen> asked_unseen_;
   Repeats repeats_;
   Repeats acknowledgements_;               ///< lately, bare ones
   Sequence lost_to_ = 0;                   ///< behind the newest hole
