@@ -11,14 +11,19 @@ namespace rpcrdma::trace {
 
 /// Positions are PSNs or stream octets, unwrapped. Of all that is sent again the lowest counts: the rest follows it.
 /// Not where round after round begins behind it: then it was a copy of something older, of a tap that is late for one,
-/// or it has arrived, and the capture lacks the acknowledgement. `heard`: newest frame of the other side.
+/// or it has arrived, and the capture lacks the acknowledgement. What was acknowledged before it is sent again (that
+/// acknowledgement was lost, perhaps) counts behind all that was not. `heard`: newest frame of the other side.
 class Copies {
  public:
   /// What begins at `at` was sent again in frame `again`; `first`: its first transmission, number 0 when not known.
   /// False: it is the rest of what was sent again before it.
   bool add(std::uint64_t at, std::uint64_t acknowledged, FrameRef heard, FrameRef first, FrameRef again) noexcept {
-    const bool goes_on = lowest_.any() && acknowledged == acknowledged_ && at >= lowest_.at;
-    const bool new_round = at <= newest_;
+    // Wraps: what is acknowledged comes last.
+    const auto behind = [acknowledged](std::uint64_t a, std::uint64_t b) {
+      return a - acknowledged >= b - acknowledged;
+    };
+    const bool goes_on = lowest_.any() && acknowledged == acknowledged_ && behind(at, lowest_.at);
+    const bool new_round = behind(newest_, at);
     newest_ = at;
     if (!goes_on) {
       acknowledged_ = acknowledged;
@@ -30,7 +35,7 @@ class Copies {
     } else if (without_it_.any() && at == without_it_.at) {
       // What comes at once is the same round, by another tap.
       if (passed(without_it_.last.time, again.time, change_of_places)) without_it_.count(heard, again);
-    } else if (!without_it_.any() || at < without_it_.at || new_round) {
+    } else if (!without_it_.any() || !behind(at, without_it_.at) || new_round) {
       without_it_.begin(at, heard, first, again);  // what was there of the round before begins none
     }
     return at == lowest_.at;

@@ -50,10 +50,10 @@ struct EventBase {
   ConnectionId connection = 0;
   Side side = Side::active;  ///< who did it (sent the message, issued the operation, refused, acknowledged)
   FrameRef frame;            ///< where the thing starts
-  /// InfiniBand: something that its side sent later stands here already; number 0: nothing does.
+  /// InfiniBand: what its side sent later stands here already, or behind here a NAK shows it; number 0: neither.
   FrameRef overtaken_in;
 
-  /// By then it had been sent.
+  /// By then it had been sent, or may have been.
   [[nodiscard]] FrameRef sent_by() const noexcept {
     return overtaken_in.number != 0 && overtaken_in.number < frame.number ? overtaken_in : frame;
   }

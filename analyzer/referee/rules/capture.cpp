@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
@@ -115,6 +116,7 @@ void miss(const Witness& witness, Side side, FrameRef frame, Doubt why) {
   ++state.gaps;
   state.newest_gap = frame;
   if (connection.mount != nullptr) connection.mount->gaps.note(connection.id(), frame);
+  doubt_closes_beside(witness, side, frame);
   connection.distrust(recovery(connection), why);
   for (SideState& each : connection.sides) each.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};

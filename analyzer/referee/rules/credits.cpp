@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
@@ -54,6 +55,7 @@ void settle_calls(const Witness& witness, const Case& waited, bool proven) {
                                                      .xid = waited.xid,
                                                      .at_most = waited.severity,
                                                      .what = std::move(message)});
+  if (!proven) rests_on_close(witness, waited, ledger.episode_finding);
 }
 
 void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& event, const Transaction& call,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
 
 namespace rpcrdma::referee {
@@ -15,7 +16,7 @@ void settle_shared(const Witness& witness, const Case& waited, bool proven, cons
     return;
   }
   const Case::SharedMemory& shared = *waited.is<Case::SharedMemory>();
-  witness.conclude(
+  const HeldFinding held = witness.conclude(
       waited,
       {.frames = {waited.frame, waited.evidence},
        .by = waited.accused,
@@ -26,6 +27,7 @@ void settle_shared(const Witness& witness, const Case& waited, bool proven, cons
                            "with XID {:#010x} (frame {}) offers too{}.",
                            name(waited.accused), words.second, waited.xid, counted(shared.length, "octet"),
                            shared.offset, shared.handle, words.first, first.xid, waited.evidence.number, first.then)});
+  if (!proven) rests_on_close(witness, waited, held);
 }
 
 }  // namespace rpcrdma::referee

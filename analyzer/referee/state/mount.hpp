@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "referee/facts.hpp"
+#include "referee/held_finding.hpp"
 #include "referee/state/attempt.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/nfs_watch.hpp"
@@ -138,6 +139,15 @@ class NewestGaps {
   FrameRef beside_;
 };
 
+/// What was concluded when a connection was closed in good order, as nothing seemed to be missing in front of that.
+struct TrustedClose {
+  HeldFinding finding;
+  RuleId rule = RuleId{};
+  ConnectionId connection = 0;
+  std::uint64_t peer_until = 0;  ///< frame of the newest Send of who is not accused; what was missing stood behind it
+  std::uint64_t closed = 0;      ///< and in front of this frame
+};
+
 /// What is left of a connection when it, or the capture, is over.
 struct Life {
   ConnectionId id = 0;
@@ -235,6 +245,7 @@ struct Mount {
   static constexpr std::size_t most_unheard = 256;
   static constexpr std::size_t most_lives = 1024;
   static constexpr std::size_t most_connections_named = 4096;
+  static constexpr std::size_t most_trusted_closes = 64;
 
   // Lists take no room while they are empty: a capture may hold thousands of mounts.
   std::uint32_t id = 0;
@@ -257,6 +268,7 @@ struct Mount {
   FrameRef not_compared;    ///< newest Call that was not looked for on all connections beside its own; number 0: none
   FrameRef clock_set;       ///< of the capture: set back before this frame; number 0: never
   NewestGaps gaps;
+  std::vector<TrustedClose> trusted_closes;
   /// Some of its connections may have been left with a DREQ that got no answer.
   bool left_unanswered = false;
   FrameRef unrecognised;  ///< newest request for a connection of which the capture cut what it is for; number 0: none

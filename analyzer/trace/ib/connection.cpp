@@ -87,7 +87,7 @@ void Connection::emit_reply() {
 }
 
 FrameRef Connection::hears(Side sender, const IbPacket& packet, wire::CmKind kind) {
-  shared.heard[index(sender)] = packet.ref;
+  shared.heard[index(sender)].see(packet.ref);
   networks[index(sender)].add(packet.seen_in);
   const auto number = static_cast<std::size_t>(kind) - static_cast<std::size_t>(wire::CmKind::req);
   if (number >= message_kinds) return {};
@@ -98,6 +98,7 @@ void Connection::repeated_message(Side side, FrameRef ref, FrameRef before) {
   constexpr std::size_t plenty = 64;
   const bool copied = before.number != 0 && close_together(before.time, ref.time);
   const Repeated::Kind kind = copied ? Repeated::Kind::handshake_copy : Repeated::Kind::handshake;
+  if (copied) shared.not_heard(side, ref);
   if (!copied && unanswered_handshake(side).number != 0) {
     ++handshake_copies[index(side)].count;
     handshake_copies[index(side)].last = ref;
@@ -123,8 +124,8 @@ void Connection::tell_liveness(FrameRef frame) {
     const std::size_t i = index(side);
     Liveness e;
     shared.fill(e, side, frame);
-    e.heard = shared.heard[i];
-    e.acknowledging = acknowledging[i];
+    e.heard = shared.heard[i].frame();
+    e.acknowledging = shared.acknowledging[i].frame();
     e.amount = shared.packets[i].seen;
     e.missing = shared.packets[i].missing;
     e.places = shared.packets[i].places;
@@ -203,7 +204,7 @@ void Connection::replay() {
   const std::vector<WaitingPacket>& of_client = waiting[index(Side::active)];
   const bool used_before = reply && !of_client.empty() && of_client.front().ref.number < reply->frame.number;
   if (used_before) shared.say_late(Side::passive, reply->frame);
-  const std::array<FrameRef, 2> newest = shared.heard;              // handshake messages were not held back
+  const std::array<Newest, 2> newest = shared.heard;                // handshake messages were not held back
   std::vector<Farewell> farewells = std::exchange(farewells_, {});  // behind all of this
   std::array<std::size_t, 2> at{};
   while (at[0] < waiting[0].size() || at[1] < waiting[1].size()) {
@@ -216,7 +217,7 @@ void Connection::replay() {
       deliver(legs[i]->sender, {p.ref, p.octets, p.wire_length, p.crc_bad, *h});
   }
   for (std::size_t i = 0; i < 2; ++i)
-    if (newest[i].number > shared.heard[i].number) shared.heard[i] = newest[i];
+    if (newest[i].frame().number > shared.heard[i].frame().number) shared.heard[i] = newest[i];
   farewells_ = std::move(farewells);
   tell_farewells(false);
 }

@@ -131,7 +131,6 @@ struct Connection {
     std::uint64_t count = 0;
     FrameRef last;
   };
-  std::array<FrameRef, 2> acknowledging{};                              ///< newest one that answers requests, by sender
   std::array<NetworksSeen, 2> networks;                                 ///< of handshake messages, by sender
   std::array<bool, 2> received{};                                       ///< an MRA says so of this side's REQ or REP
   std::array<HandshakeCopies, 2> handshake_copies{};                    ///< by sender

@@ -91,7 +91,7 @@ void Flows::copy(const IbPacket& packet, const wire::IbHeader& header) {
 void Flows::notified(const IbPacket& packet, const wire::IbHeader& header) {
   const Leg* leg = find({packet.source, packet.destination, header.destination_qp});
   if (leg == nullptr || leg->connection == nullptr || !leg->connection->announced) return;
-  leg->connection->shared.heard[index(leg->sender)] = packet.ref;
+  leg->connection->shared.heard[index(leg->sender)].see(packet.ref);
 }
 
 Connection& Flows::open(Transport transport, const Address& client, const Address& server, FrameRef first) {

@@ -191,8 +191,12 @@ void ReadAnswers::repeated(const Arrival& a, Sequence at) {
       kind = Repeated::Kind::capture_duplicate;
     break;
   }
-  if (kind == Repeated::Kind::retransmission && repeats_.copied(a, at, retried_frame_)) {
-    kind = Repeated::Kind::capture_duplicate;
+  if (kind == Repeated::Kind::retransmission) {
+    if (repeats_.hold(a, at, retried_frame_)) {
+      kind = Repeated::Kind::capture_duplicate;
+    } else {
+      repeats_.add(a, at);
+    }
   }
   shared_.repeated(other(requester_), a.ref, kind);
 }

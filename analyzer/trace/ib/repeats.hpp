@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Packets that were sent again lately: such a one, too, may stand in the capture twice.
+// Packets that came lately, and change nothing when they come again, such as those that were sent again: each of them
+// may stand in the capture twice.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +14,19 @@ namespace rpcrdma::trace::ib {
 
 class Repeats {
  public:
-  /// Is it a copy of one of them? `asked`: the newest frame that makes its sender send again. Otherwise it is one more.
-  [[nodiscard]] bool copied(const Arrival& a, Sequence at, std::uint64_t asked) {
-    const auto same = std::find_if(lately_.begin(), lately_.end(), [&](const One& one) {
+  /// Is it a copy of one of them? `asked`: the newest frame that makes its sender send again.
+  [[nodiscard]] bool hold(const Arrival& a, Sequence at, std::uint64_t asked) const {
+    return std::any_of(lately_.begin(), lately_.end(), [&](const One& one) {
       return one.at == at && one.mark == a.mark && close_together(one.ref.time, a.ref.time) && asked < one.ref.number;
     });
-    if (same != lately_.end()) return true;
+  }
+  void add(const Arrival& a, Sequence at) {
     if (lately_.size() < most) {
       lately_.push_back({at, a.mark, a.ref});
     } else {
       lately_[oldest_] = {at, a.mark, a.ref};
       oldest_ = (oldest_ + 1) % most;
     }
-    return false;
   }
   void release() noexcept { lately_ = {}; }
 

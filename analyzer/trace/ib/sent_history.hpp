@@ -54,6 +54,10 @@ class SentHistory {
     }
     return low < entries_.size() ? &entries_[low] : nullptr;
   }
+  /// Newest one, or nullptr.
+  [[nodiscard]] const Sent* newest() const noexcept {
+    return entries_.size() != 0 ? &entries_[entries_.size() - 1] : nullptr;
+  }
   /// Octets of the message that this packet belongs to, as far as seen.
   [[nodiscard]] std::uint32_t message_length(Sequence at) noexcept {
     std::size_t i = position(at);

@@ -10,6 +10,7 @@
 #include "trace/budget.hpp"
 #include "trace/events.hpp"
 #include "trace/ib/psn.hpp"
+#include "trace/newest.hpp"
 #include "trace/proven_order.hpp"
 #include "wire/ib.hpp"
 
@@ -46,7 +47,8 @@ struct Shared {
     std::uint64_t places = 0;   ///< in so many gaps
   };
   std::array<Count, 2> packets{};
-  std::array<FrameRef, 2> heard{};         ///< newest frame, by sender, CM as well
+  std::array<Newest, 2> heard{};           ///< by sender, CM as well
+  std::array<Newest, 2> acknowledging{};   ///< those that answer requests, by sender
   std::array<std::uint64_t, 2> spoke{};    ///< number of the frame that ended the newest Send, by sender
   std::array<FrameRef, 2> overtaken_in{};  ///< the request at hand of this side, by one that it sent later
 
@@ -71,7 +73,12 @@ struct Shared {
     held.wire_length = static_cast<std::uint32_t>(header.payload_length);
     sink.on(held);
   }
-  void repeated(Side side, FrameRef frame, Repeated::Kind kind) const {
+  void not_heard(Side side, FrameRef copy) noexcept {
+    heard[index(side)].unsee(copy);
+    acknowledging[index(side)].unsee(copy);
+  }
+  void repeated(Side side, FrameRef frame, Repeated::Kind kind) {
+    if (kind == Repeated::Kind::capture_duplicate) not_heard(side, frame);
     Repeated r;
     fill(r, side, frame);
     r.kind = kind;

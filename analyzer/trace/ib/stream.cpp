@@ -4,6 +4,7 @@
 #include "trace/spans.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rpcrdma::trace::ib {
 
@@ -67,7 +68,9 @@ void Stream::accept(const Arrival& a, Sequence at) {
   if (wire::ends(h.op.part)) ++messages_;
 
   ++shared_.packets[index(side_)].seen;
-  shared_.overtaken_in[index(side_)] = held_.foremost();  // all that is held comes behind it
+  const FrameRef perhaps = perhaps_sent_behind(a);
+  shared_.overtaken_in[index(side_)] =
+      perhaps.number != 0 ? perhaps : held_.foremost();  // what is held comes behind it
   const Issued issued = operations_.deliver(a, at);
   shared_.overtaken_in[index(side_)] = {};
   Sent sent{at, 1, issued.length, issued.kind, issued.op, a.ref, a.mark};
@@ -94,7 +97,7 @@ void Stream::hold(const Arrival& a, Sequence at) {
     shared_.repeated(side_, a.ref, twice ? Repeated::Kind::capture_duplicate : Repeated::Kind::retransmission);
     if (twice) return;
     answers_nak(a);
-    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], same->ref, a.ref);
+    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))].frame(), same->ref, a.ref);
     return;
   }
   answers_nak(a);
@@ -211,11 +214,19 @@ void Stream::response(const Arrival& a) {
   }
   const bool beyond = at >= expected_;
   if (ack && front_ == Front::counted && at >= first_seen_ && !beyond) look_in_front(h.msn, a.ref);
+  if (ack && copied_acknowledgement(a, at)) shared_.not_heard(other(side_), a.ref);
   acknowledge(at + 1, a.ref);
   if (h.op.kind != IbKind::read_response) return;
   if (beyond && expected_ == at + 1) lost_read_ = true;
   answers_.answer(a, at);
   drain(acknowledged_);
+}
+
+/// It says again what was said a moment ago, and no request came again to ask for that.
+bool Stream::copied_acknowledgement(const Arrival& a, Sequence at) {
+  if (at < acknowledged_ && acknowledgements_.hold(a, at, retried_frame_)) return true;
+  acknowledgements_.add(a, at);
+  return false;
 }
 
 /// Its receiver has completed more messages than the capture has, where none is missing behind the first of these
@@ -344,7 +355,6 @@ void Stream::refusal(const Arrival& a, Sequence at) {
     return same && (final(h) || (!nak.answered && close_together(nak.ref.time, a.ref.time)));
   });
   if (copy) {
-    if (denied_at_ == at) denied_ = a.ref;
     shared_.repeated(other(side_), a.ref, Repeated::Kind::capture_duplicate);
     return;
   }
@@ -358,7 +368,10 @@ void Stream::refusal(const Arrival& a, Sequence at) {
   Refusal r;
   shared_.fill(r, other(side_), a.ref);
   r.kind = refusal_kind(h.syndrome);
-  if (r.kind == Refusal::Kind::nak_sequence) asked_again(a.ref);
+  if (r.kind == Refusal::Kind::nak_sequence) {
+    asked_again(a.ref);
+    note_unseen(at, a.ref);
+  }
   if (r.kind == Refusal::Kind::rnr) {
     not_ready_ = a.ref;
     wait_ = static_cast<TimeNs>(wire::rnr_wait(wire::aeth_value(h.syndrome)));
@@ -366,6 +379,24 @@ void Stream::refusal(const Arrival& a, Sequence at) {
 
   name_refused(r, at);
   shared_.sink.on(r);
+}
+
+/// Only the arrival of something behind it makes its receiver ask for it (InfiniBand specification, volume 1, section
+/// 9.7.5.2.8).
+void Stream::note_unseen(Sequence asked_for, FrameRef nak) {
+  const Sent* const newest = history_.newest();
+  if (asked_for < expected_ || !held_.empty() || newest == nullptr) return;
+  asked_unseen_ = {nak, newest->ref, {}};
+}
+
+FrameRef Stream::perhaps_sent_behind(const Arrival& request) noexcept {
+  if (!asked_unseen_ || request.ref.number < asked_unseen_->nak.number) return {};
+  // All is sent again at once. Who has paused, and has an acknowledgement of all, has come to what is new.
+  const FrameRef newest = std::exchange(asked_unseen_->newest, request.ref);
+  const bool paused = newest.number != 0 && passed(newest.time, request.ref.time, change_of_places);
+  if (!paused || acknowledged_ < expected_) return asked_unseen_->in_front;
+  asked_unseen_.reset();
+  return {};
 }
 
 /// What comes before the time of the RNR NAK has passed is not sent again. A clock that stands tells nothing.
@@ -438,15 +469,17 @@ void Stream::repeated(const Arrival& a, Sequence at) {
   const Sent* sent = history_.find(at);
   const bool copied = sent != nullptr && sent->at == at && sent->mark == a.mark &&
                       close_together(sent->ref.time, a.ref.time) && retried_frame_ < sent->ref.number;
-  if (copied || repeats_.copied(a, at, asked_frame_)) {
+  if (copied || repeats_.hold(a, at, asked_frame_)) {
     kind = Repeated::Kind::capture_duplicate;
   } else {
+    repeats_.add(a, at);
     retried_frame_ = a.ref.number;
     answers_.retried(a.ref);
     const bool inside = sent != nullptr && sent->kind == Issued::Kind::read && at > sent->at;
     if (inside && a.header.op.kind == IbKind::read_request) answers_.resumed(at, a.ref);
     answers_nak(a);
-    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))], sent != nullptr ? sent->ref : FrameRef{}, a.ref);
+    copies_.add(at, acknowledged_, shared_.heard[index(other(side_))].frame(), sent != nullptr ? sent->ref : FrameRef{},
+                a.ref);
   }
   shared_.repeated(side_, a.ref, kind);
 }

@@ -60,6 +60,7 @@ class Stream {
     answers_.rest();
     operations_.rest();
     repeats_.release();
+    acknowledgements_.release();
   }
   /// An answer, other than one that asks for a lost packet, to a request that is about to come or is lost.
   /// `from_start`: the requests are known to begin where start_at() said.
@@ -98,6 +99,14 @@ class Stream {
     FrameRef ref;
   };
 
+  /// What a NAK asks for that the capture has not: it was sent, and something behind it, and which of what comes now is
+  /// sent for the first time does not show.
+  struct AskedUnseen {
+    FrameRef nak;
+    FrameRef in_front;  ///< newest request by then
+    FrameRef newest;    ///< of those that were perhaps sent before; number 0: none has come yet
+  };
+
   void synchronise(std::uint32_t psn) noexcept;
   [[nodiscard]] Sequence newest() const noexcept { return held_.empty() ? expected_ : held_.last(); }
   [[nodiscard]] bool changed_places(const Arrival& a, Sequence at) const noexcept;
@@ -110,6 +119,7 @@ class Stream {
   void drain(Sequence proven);
   void pass_holes(Sequence upto, bool proven, FrameRef ref);
   void lose(std::uint64_t count, bool proven, FrameRef ref);
+  [[nodiscard]] bool copied_acknowledgement(const Arrival& a, Sequence at);
   void look_in_front(std::uint32_t acknowledged_messages, FrameRef ref);
   void acknowledge(Sequence end, FrameRef ref);
   void acknowledge_unseen(Sequence end, FrameRef ref) noexcept;
@@ -120,6 +130,9 @@ class Stream {
   void asked_again(FrameRef frame) noexcept;
   /// `request` is no copy of the capture.
   void answers_nak(const Arrival& request) noexcept;
+  void note_unseen(Sequence asked_for, FrameRef nak);
+  /// Behind which frame the request was perhaps sent before; number 0: it comes for the first time.
+  [[nodiscard]] FrameRef perhaps_sent_behind(const Arrival& request) noexcept;
   /// What stands at `at`, as far as that is known.
   void name_refused(Refusal& r, Sequence at);
   void repeated(const Arrival& a, Sequence at);
@@ -159,7 +172,9 @@ class Stream {
   FrameRef denied_;        ///< newest NAK
   Liveness::Denial denial_ = Liveness::Denial::lacks;
   Sequence denied_at_ = 0;  ///< and what it names
+  std::optional<AskedUnseen> asked_unseen_;
   Repeats repeats_;
+  Repeats acknowledgements_;               ///< lately, bare ones
   Sequence lost_to_ = 0;                   ///< behind the newest hole
   std::optional<DoubtfulHole> doubtful_;   ///< that one; until it grows, or something behind it comes
   Sequence first_seen_ = sequence_origin;  ///< where the stream began

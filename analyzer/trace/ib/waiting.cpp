@@ -37,8 +37,9 @@ namespace {
 void Connection::deliver(Side sender, const Captured& packet) {
   if (of_epoch_before(sender, packet.header, packet.ref)) return;
   last_used = packet.ref;
-  const FrameRef before = std::exchange(shared.heard[index(sender)], packet.ref);
-  if (acknowledges(packet.header.op.kind)) acknowledging[index(sender)] = packet.ref;
+  const FrameRef before = shared.heard[index(sender)].frame();
+  shared.heard[index(sender)].see(packet.ref);
+  if (acknowledges(packet.header.op.kind)) shared.acknowledging[index(sender)].see(packet.ref);
   EarlyPackets& early = early_[index(sender)];
   if (!early.empty() || !come(sender, packet.header)) {
     if (early.hold(packet)) {

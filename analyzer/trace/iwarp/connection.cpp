@@ -40,8 +40,8 @@ Connection::Connection(const Context& context, const Ends& ends, const TcpOpenin
     h.seen = true;
   }
   if (opening_.opener) {
-    half(*opening_.opener).heard = opening_.syn.number == opening_.answer.number ? FrameRef{} : opening_.syn;
-    half(1 - *opening_.opener).heard = opening_.answer;
+    if (opening_.syn.number != opening_.answer.number) half(*opening_.opener).heard.see(opening_.syn);
+    half(1 - *opening_.opener).heard.see(opening_.answer);
     half(*opening_.opener).promised = opening_.answered;
   }
 }
@@ -82,7 +82,8 @@ bool Connection::acknowledges_others(const Half& peer, const TcpSegment& segment
 
 Epoch Connection::epoch_of(int direction, const TcpSegment& segment) noexcept {
   Half& h = half(direction);
-  const bool silent = passed(std::max(halves_[0].heard.time, halves_[1].heard.time), segment.ref.time, reused_after);
+  const TimeNs heard = std::max(halves_[0].heard.frame().time, halves_[1].heard.frame().time);
+  const bool silent = passed(heard, segment.ref.time, reused_after);
   const bool syn = (segment.flags & TcpSegment::syn) != 0;
   const bool opens = wire::mpa_key(segment.payload) == wire::MpaKey::request;
   const Epoch elsewhere = syn || opens ? Epoch::next : Epoch::not_known;
@@ -125,11 +126,18 @@ bool Connection::may_be_own(int direction, const TcpSegment& segment) const noex
   return off >= -1 && off <= window_ahead;
 }
 
+/// The SYN of this side, which opened the connection, a second time in the capture.
+bool Connection::repeats_syn(const Half& h, const TcpSegment& segment) const noexcept {
+  const FrameRef& first = opening_.opener == h.direction ? opening_.syn : opening_.answer;
+  return (segment.flags & TcpSegment::syn) != 0 && first.number != 0 && same_packet({0, first}, {0, segment.ref}, true);
+}
+
 void Connection::take(Half& h, const TcpSegment& segment) {
   if (status_ == Status::given_up) return;
   Half& peer = half(1 - h.direction);
   h.seen = true;
-  h.heard = segment.ref;
+  const bool copied = segment.wire_length == 0 && (repeats_syn(h, segment) || h.bare_lately.copied(segment));
+  if (!copied) h.heard.see(segment.ref);
   const bool ends = (segment.flags & (TcpSegment::fin | TcpSegment::rst)) != 0;
   const bool sent_before =
       h.bare && segment.wire_length > 0 && peer.order.unwrap(segment.acknowledgement) < h.bare->position;
@@ -150,7 +158,7 @@ void Connection::take(Half& h, const TcpSegment& segment) {
   }
   const std::uint32_t sequence = segment.sequence + ((segment.flags & TcpSegment::syn) != 0 ? 1U : 0U);
   if (segment.wire_length > 0 && !over_) payload(h, segment, sequence);
-  if (segment.wire_length == 0) without_data(h, peer, segment);
+  if (segment.wire_length == 0 && !copied) without_data(h, peer, segment);
   if ((segment.flags & TcpSegment::fin) != 0 && !h.fin && may_finish(h, sequence + segment.wire_length)) {
     reset_in_doubt();
     if (!h.order.started()) start_before_fin(h, sequence + segment.wire_length);
@@ -175,7 +183,7 @@ void Connection::without_data(Half& h, const Half& peer, const TcpSegment& segme
   }
   const Position at = h.order.unwrap(segment.sequence);
   // One octet back, and none of it: the peer has to answer at once (RFC 9293 section 3.8.4).
-  if (at + 1 == h.order.next()) h.copies.ask(h.acknowledged, peer.heard, segment.ref);
+  if (at + 1 == h.order.next()) h.copies.ask(h.acknowledged, peer.heard.frame(), segment.ref);
   if (at > std::max(h.order.next(), h.sent_to.position) && distance(h.order.next(), at) <= window_ahead) {
     h.sent_to = {at, segment.ref};
   }
@@ -269,11 +277,12 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
   }
 
   const Position start = piece.start;
+  const Position end = piece.end();
   auto kind = Repeated::Kind::retransmission;
   bool rest = false;
   switch (h.order.arrive(piece, segment.acknowledgement, segment.ip_identification)) {
     case Arrival::next:
-      if (piece.start != start) repeat(h, start, segment.ref);
+      if (piece.start != start) repeat(h, start, piece.start, segment.ref);
       deliver(h, piece);
       deliver_ready(h);
       close_holes(h, segment.ref, false);
@@ -293,16 +302,17 @@ void Connection::payload(Half& h, const TcpSegment& segment, std::uint32_t seque
     case Arrival::keep_alive:
       // One octet that nobody has acknowledged is more than a question, unless it asks whether the window has opened.
       if (piece.end() <= h.acknowledged) {
-        h.copies.ask(h.acknowledged, half(1 - h.direction).heard, segment.ref);
+        h.copies.ask(h.acknowledged, half(1 - h.direction).heard.frame(), segment.ref);
       } else if (half(1 - h.direction).window_closed.number == 0) {
-        repeat(h, start, segment.ref);
+        repeat(h, start, end, segment.ref);
       }
       return;
     case Arrival::retransmission:
-      rest = !repeat(h, start, segment.ref);
+      rest = !repeat(h, start, end, segment.ref);
       break;
     case Arrival::capture_duplicate:
       kind = Repeated::Kind::capture_duplicate;
+      h.heard.unsee(segment.ref);
       break;
   }
   if (!live()) return;
@@ -417,8 +427,10 @@ void Connection::skip(Half& h, std::uint64_t count, bool proven, FrameRef frame)
 }
 
 /// False: no more than the rest of what is sent again.
-bool Connection::repeat(Half& h, Position start, FrameRef again) {
-  return h.copies.add(start, h.acknowledged, half(1 - h.direction).heard, h.order.oldest_beyond(start), again);
+bool Connection::repeat(Half& h, Position start, Position end, FrameRef again) {
+  // A segment may begin in front of what is open.
+  if (start < h.acknowledged && end > h.acknowledged) start = h.acknowledged;
+  return h.copies.add(start, h.acknowledged, half(1 - h.direction).heard.frame(), h.order.oldest_beyond(start), again);
 }
 
 /// Octets that follow on others are missing in the same place.

@@ -12,6 +12,7 @@
 #include "trace/budget.hpp"
 #include "trace/copies.hpp"
 #include "trace/iwarp/attempts.hpp"
+#include "trace/iwarp/bare_segments.hpp"
 #include "trace/iwarp/early.hpp"
 #include "trace/iwarp/ends.hpp"
 #include "trace/iwarp/epoch_before.hpp"
@@ -20,6 +21,7 @@
 #include "trace/iwarp/role.hpp"
 #include "trace/iwarp/tcp_order.hpp"
 #include "trace/networks_seen.hpp"
+#include "trace/newest.hpp"
 #include "trace/packet.hpp"
 #include "trace/proven_order.hpp"
 #include "trace/trace.hpp"
@@ -148,7 +150,8 @@ class Connection {
     SentTo sent_to;
     bool waited_in_vain = false;  // for the first octets of the peer
     bool seen = false;            // any segment
-    FrameRef heard;               // the newest one
+    Newest heard;
+    BareSegments bare_lately;
     NetworksSeen networks;
     std::optional<BareAcknowledgement> bare;
     FrameRef window_closed;  // since when; number 0: it is open
@@ -224,7 +227,8 @@ class Connection {
   void take_reset(Half& h, const TcpSegment& segment);
   void reset_in_doubt();
   void reset(Half& h, FrameRef frame);
-  bool repeat(Half& h, Position start, FrameRef again);
+  [[nodiscard]] bool repeats_syn(const Half& h, const TcpSegment& segment) const noexcept;
+  bool repeat(Half& h, Position start, Position end, FrameRef again);
   void note_missing(Half& h, Position from, std::uint64_t count);
   void tell_liveness(FrameRef frame);
 

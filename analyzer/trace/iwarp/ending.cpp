@@ -157,7 +157,7 @@ void Connection::tell_liveness(FrameRef frame) {
     e.connection = id_;
     e.side = side(direction);
     e.frame = frame;
-    e.heard = e.acknowledging = h.heard;
+    e.heard = e.acknowledging = h.heard.frame();
     e.window_closed = h.window_closed;
     h.networks.tell(e.networks);
     e.missing = h.missing;
@@ -167,7 +167,7 @@ void Connection::tell_liveness(FrameRef frame) {
       e.unacknowledged = h.order.oldest_beyond(h.acknowledged);
       if (h.unseen.to && h.order.unwrap(*h.unseen.to) <= h.origin) e.before_capture = h.unseen.advanced;
       h.copies.tell(e, h.acknowledged);
-      e.denied = half(1 - direction).heard;  // each segment acknowledges, and that one no more
+      e.denied = half(1 - direction).heard.frame();  // each segment acknowledges, and that one no more
     } else {
       e.before_capture = h.unseen.advanced;  // more and more was acknowledged of what nobody captured
     }

@@ -5,16 +5,6 @@
 #include <utility>
 
 namespace rpcrdma::trace::iwarp {
-namespace {
-
-// A mirror port or a second tap repeats a frame at once. TCP's own fastest repeat needs three more segments and a round
-// trip, and then rarely carries the same acknowledgement.
-constexpr TimeNs duplicate_window = 100'000;
-// Of two taps the farther one sees a packet later, with another VLAN tag or other MAC addresses perhaps; its IP
-// identification is the same, while a repetition by TCP gets a new one. They wrap, but not so soon.
-constexpr TimeNs same_packet_window = 5'000'000;
-
-}  // namespace
 
 void TcpOrder::start_at(std::uint32_t sequence) noexcept {
   started_ = true;
@@ -34,12 +24,9 @@ bool TcpOrder::seen_just_now(const Piece& piece, std::uint32_t acknowledgement,
   for (const Recent& r : recent_) {
     if (!perhaps) break;
     if (r.start != piece.start || r.wire_length != piece.wire_length || r.acknowledgement != acknowledgement) continue;
-    const bool known = ip_identification != 0 && r.ip_identification != 0;
-    if (known && ip_identification != r.ip_identification) continue;
     // Nothing tells TCP so soon that its very first octets are lost.
-    const TimeNs window = known || piece.start == first_ ? same_packet_window : duplicate_window;
-    const TimeNs apart = piece.ref.time - r.ref.time;
-    seen = seen || (apart <= window && apart >= -window);
+    const bool first = piece.start == first_;
+    seen = seen || same_packet({ip_identification, piece.ref}, {r.ip_identification, r.ref}, first);
   }
   recent_[recent_at_] = {piece.start, piece.wire_length, acknowledgement, ip_identification, piece.ref};
   recent_at_ = (recent_at_ + 1) % recent_.size();

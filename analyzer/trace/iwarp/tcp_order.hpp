@@ -9,6 +9,7 @@
 
 #include "trace/budget.hpp"
 #include "trace/iwarp/piece.hpp"
+#include "trace/iwarp/same_packet.hpp"
 
 namespace rpcrdma::trace::iwarp {
 

@@ -98,6 +98,45 @@ TEST(Copies, WhatIsSentAgainAlone) {
   EXPECT_EQ(told_by(all).copies, 4U);
 }
 
+/// All before 6 is acknowledged, and was once more in the frame of its own that is sent again.
+TEST(Copies, WhatWasAcknowledgedBeforeHidesNothing) {
+  constexpr TimeNs second = 1'000'000'000;
+  struct Again {
+    std::uint64_t at;
+    std::uint64_t frame;
+    std::uint64_t heard;
+    TimeNs time;
+  };
+  const auto told_by = [](const std::vector<Again>& all) {
+    Copies copies;
+    for (const Again& a : all) copies.add(a.at, 6, {a.heard, 0}, {a.at + 5, 0}, {a.frame, a.time});
+    Liveness told;
+    copies.tell(told, 6);
+    return told;
+  };
+  std::vector<Again> all{{5, 20, 15, 0}, {6, 30, 25, second}, {6, 31, 25, 2 * second}};
+  const Liveness once = told_by(all);
+  EXPECT_EQ(once.first_copy.number, 11U);
+  EXPECT_EQ(once.first_repeat.number, 30U);
+  EXPECT_EQ(once.last_copy.number, 31U);
+  EXPECT_EQ(once.copies, 2U);
+  // Who has not heard that it was acknowledged begins each round with it.
+  all.clear();
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    all.push_back({5, 20 + 2 * i, 15, static_cast<TimeNs>(i) * second});
+    all.push_back({6, 21 + 2 * i, 15, static_cast<TimeNs>(i) * second});
+  }
+  EXPECT_EQ(told_by(all).first_copy.number, 11U);
+  EXPECT_EQ(told_by(all).copies, 4U);
+  // Nothing else is there, or goes on.
+  all = {{5, 20, 15, 0}, {5, 21, 15, second}, {5, 22, 15, 2 * second}};
+  EXPECT_EQ(told_by(all).first_copy.number, 10U);
+  EXPECT_EQ(told_by(all).copies, 3U);
+  all = {{6, 20, 15, 0}, {5, 21, 15, second}, {5, 22, 15, 2 * second}, {5, 23, 15, 3 * second}};
+  EXPECT_EQ(told_by(all).first_copy.number, 10U) << "behind a probe";
+  EXPECT_EQ(told_by(all).copies, 3U);
+}
+
 TEST(Copies, QuestionsBeginAnewBehindAnAnswer) {
   Copies copies;
   for (const std::uint64_t frame : {20U, 30U, 40U}) copies.ask(4, {9, 0}, {frame, 0});

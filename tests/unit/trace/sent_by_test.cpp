@@ -82,6 +82,40 @@ TEST(SentBy, OfWhatFollowsALoss) {
   EXPECT_EQ(p.sink.sent_by[1], 5U);  // nothing filled the hole
 }
 
+// Something behind it had come when it was asked for: it had been sent, and the capture lacks that.
+TEST(SentBy, OfWhatANakAskedForAndTheCaptureLacks) {
+  Peers p;
+  p.step = 10'000;
+  p.set_up_fields();
+  p.handshake();
+  p.call(Peers::client_psn);  // 4
+  p.server_acks(Peers::client_psn);
+  p.server_acks(Peers::client_psn + 1, 0x60);
+  p.call(Peers::client_psn + 1);  // 7
+  p.call(Peers::client_psn + 2);
+  p.time += 10'000'000;
+  p.call(Peers::client_psn + 3);  // 9: more is not acknowledged yet
+  p.server_acks(Peers::client_psn + 3);
+  p.time += 10'000'000;
+  p.call(Peers::client_psn + 4);  // 11
+  p.finish();
+  EXPECT_EQ(p.sink.sent_by, (Frames{4, 4, 4, 4, 11}));
+}
+
+TEST(SentBy, OfWhatANakAskedForAndTheCaptureHas) {
+  Peers p;
+  p.step = 10'000;
+  p.set_up_fields();
+  p.handshake();
+  p.call(Peers::client_psn);
+  p.call(Peers::client_psn + 1);
+  p.server_acks(Peers::client_psn + 1, 0x60);
+  p.call(Peers::client_psn + 1);
+  p.call(Peers::client_psn + 2);  // 8
+  p.finish();
+  EXPECT_EQ(p.sink.sent_by, (Frames{4, 5, 8}));
+}
+
 TEST(SentBy, TheOtherSidesHoleDoesNotMatter) {
   Peers p;
   p.step = 10'000;

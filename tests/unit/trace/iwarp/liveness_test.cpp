@@ -104,6 +104,19 @@ TEST_F(IwarpLiveness, TheFirstOfWhatIsSentAgainCounts) {
   EXPECT_EQ(run(s).liveness.at(0), "C heard #10 unacknowledged #6 copies 2 #6-#10" + client_seen());
 }
 
+TEST_F(IwarpLiveness, ASegmentThatBeginsInFrontOfWhatIsOpenRepeatsThat) {
+  story_.push_back({true, client_.fpdu(send_ulpdu(2, 0, true, rpc_call(2)))});
+  auto s = segments();
+  Segment joined = again(s[7]);
+  joined.sequence = s[5].sequence;
+  joined.octets = concat({s[5].octets, s[7].octets});
+  joined.wire_length = static_cast<std::uint32_t>(joined.octets.size());
+  s.push_back(joined);  // the Call in front was answered
+  s.push_back(again(s[7]));
+  s.push_back(joined);
+  EXPECT_EQ(run(s).liveness.at(0), "C heard #11 unacknowledged #8 copies 3 #8-#11" + client_seen());
+}
+
 TEST_F(IwarpLiveness, AnAcknowledgementEndsTheRun) {
   auto s = until(6);
   for (int i = 0; i < 3; ++i) s.push_back(again(s[5]));
@@ -123,7 +136,22 @@ TEST_F(IwarpLiveness, ASegmentThatIsPartlyNewRepeatsTheRest) {
 TEST_F(IwarpLiveness, CapturedTwiceIsNotSentAgain) {
   auto s = until(6);
   s.push_back(again(s[5], 1000));
-  EXPECT_EQ(run(s).liveness.at(0), "C heard #7 unacknowledged #6" + client_seen());
+  EXPECT_EQ(run(s).liveness.at(0), "C heard #6 unacknowledged #6" + client_seen());
+}
+
+// A mirror that is late: what the server said before the Call stands once more behind it.
+TEST_F(IwarpLiveness, WhatIsInTheCaptureTwiceWasSaidOnce) {
+  auto s = segments();
+  s.push_back(bare(s[5]));  // 8, acknowledges the Call once more
+  story_.push_back({true, client_.fpdu(send_ulpdu(2, 0, true, rpc_call(2)))});
+  s.push_back(segments().back());  // 9
+  for (Segment& segment : s) segment.step = 10'000;
+  for (const std::size_t copied : {1U, 6U, 7U}) s.push_back(again(s[copied], 10'000));
+  auto got = run(s);
+  EXPECT_THAT(got.liveness.at(1), StartsWith("S heard #8 "));
+  s.back().step = 2'000'000;
+  got = run(s);
+  EXPECT_THAT(got.liveness.at(1), StartsWith("S heard #12 ")) << "it was said again";
 }
 
 TEST_F(IwarpLiveness, AnMpaRequestThatNobodyAnswers) {
@@ -148,7 +176,7 @@ TEST_F(IwarpLiveness, AnMpaRequestThatAMirrorShowsLaterIsNotSentAgain) {
   s.push_back(again(s[3], 300'000));
   s.push_back(again(s[3]));
   s.push_back(again(s[3], 300'000));
-  EXPECT_THAT(run(s).liveness, ElementsAre("C heard #7 unacknowledged #4 copies 1 #4-#6 seen 20", "S heard #2 seen 0"));
+  EXPECT_THAT(run(s).liveness, ElementsAre("C heard #6 unacknowledged #4 copies 1 #4-#6 seen 20", "S heard #2 seen 0"));
 }
 
 TEST_F(IwarpLiveness, OneDirectionOnly) {
