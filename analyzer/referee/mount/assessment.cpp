@@ -161,8 +161,9 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
   const Promises& promises = mount.nfs.promises;
+  const NfsClients& clients = mount.nfs.clients;
   const auto shown = [&](const auto& promise, FrameRef sign) {
-    return sign.number != 0 && !mount.nfs.clients.served_since(promise.session, sign);
+    return sign.number != 0 && !clients.served_since(promise.session, sign);
   };
   for (const FrameRef& not_kept : {promises.copy_not_kept, promises.recall_not_kept}) {
     if (not_kept.number == 0 || trace::elapsed(not_kept.time, a.end.time) < wait) continue;
@@ -171,7 +172,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   for (const AsyncCopy& copy : promises.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (shown(copy, copy.forgotten.sign)) continue;
+    if (shown(copy, copy.forgotten.sign) || clients.over_since(copy.session, copy.reply)) continue;
     if (end_may_be_lost(mount, copy.reply) || shown(copy, copy.forgotten.perhaps)) {
       ++a.hidden;
     } else if (copy.elsewhere == Elsewhere::more_than_kept) {
@@ -184,8 +185,9 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     }
   }
   for (const Recall& recall : promises.recalls) {
-    if (shown(recall, recall.forgotten.sign)) continue;
     const bool over = recall.ended.number != 0;
+    if (shown(recall, recall.forgotten.sign)) continue;
+    if (!over && clients.over_since(recall.session, recall.callback)) continue;
     // Where its connection was closed, and the client has had none since, it could not be given back.
     const Life* life = over ? nullptr : life_with(mount, recall.connection);
     const bool cut_off = life != nullptr && life->closed && connected_since(mount, life->closed->frame) == nullptr;

@@ -57,8 +57,9 @@ struct OpenCall {
   std::string operation;  ///< empty: its procedure was not read
   Likeness likeness;
   std::uint32_t wire_length = 0;  ///< of its Send
-  TimeNs waited = 0;              ///< to the end, or to that of its connection when nobody tried again
-  bool delivered = false;         ///< acknowledged by the responder's adapter
+  std::optional<wire::SessionId> session;
+  TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
+  bool delivered = false;  ///< acknowledged by the responder's adapter
   /// Does it wait for an answer?
   enum class Waits : std::uint8_t {
     surely,

@@ -40,12 +40,20 @@ void take_bound(NfsWatch& nfs, FrameRef frame, const wire::BoundConnection* boun
 }
 
 /// What the server said of the client's session, it says of the new one from now on.
-void take_made_session(NfsWatch& nfs, const Transaction& call, const wire::SessionId& session) {
+void take_made_session(Connection& connection, const Transaction& call, const wire::SessionId& session,
+                       FrameRef reply) {
+  NfsWatch& nfs = connection.mount->nfs;
   const auto of_client = [&](const wire::SessionId& old) { return nfs.clients.may_be_made_by(old, call.client); };
   for (std::vector<FlagEpisode>* episodes : {&nfs.channel, &nfs.revoked}) {
     if (FlagEpisode* episode = lasting_episode(*episodes, of_client)) episode->session = session;
   }
-  nfs.clients.makes(session, call.client);
+  const bool begun_here = connection.facts.handshake_seen;
+  nfs.clients.makes(session, call.client, {begun_here ? connection.facts.opened : FrameRef{}, reply});
+}
+
+/// Who makes himself known with an EXCHANGE_ID.
+[[nodiscard]] std::optional<wire::ClientBegun> begun_by(const Transaction& call) {
+  return call.client ? std::optional(wire::ClientBegun{call.verifier, *call.client}) : std::nullopt;
 }
 
 /// The server agrees with how the client makes itself known.
@@ -104,7 +112,10 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
       break;
     case wire::operation::exchange_id:
       call.introduces = Transaction::Introduces::client;
-      if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) call.client = client->owner;
+      if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) {
+        call.client = client->owner;
+        call.verifier = client->verifier;
+      }
       break;
     case wire::operation::setclientid: {
       const auto* client = std::get_if<wire::ClientBegun>(&step.arguments);
@@ -291,6 +302,7 @@ void take_status(Connection& connection, const Transaction& call, const std::str
     error.newest = frame;
     error.connection = connection.id();
   }
+  if (!version_3 && status == wire::nfs4err_badsession && call.session) nfs.clients.denies(*call.session, frame);
   const bool restarted = !version_3 && (status == wire::nfs4err_stale_clientid || status == wire::nfs4err_badsession ||
                                         status == wire::nfs4err_stale_stateid || status == wire::nfs4err_grace);
   if (restarted && call.requester == trace::Side::active) take_restart(nfs, status, frame, connection);
@@ -360,9 +372,11 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
     const auto* said = std::get_if<wire::Sequenced>(&step.result);
     if (said != nullptr) session = said->session;
     if (said != nullptr && call.protection == wire::Protection::integrity) take_sequence(connection, *said, frame);
-    if (const auto* made = std::get_if<wire::CreatedSession>(&step.result)) take_made_session(nfs, call, made->session);
+    if (const auto* made = std::get_if<wire::CreatedSession>(&step.result)) {
+      take_made_session(connection, call, made->session, frame);
+    }
     if (const auto* named = std::get_if<wire::ClientNamed>(&step.result)) {
-      if (!nfs.clients.begins_anew(call.client, *named)) call.introduces = Transaction::Introduces::nobody;
+      if (!nfs.clients.begins_anew(begun_by(call), *named)) call.introduces = Transaction::Introduces::nobody;
     }
     if (const auto* copied = std::get_if<wire::Copied>(&step.result)) {
       take_copy(connection, call, *copied, frame, session);
