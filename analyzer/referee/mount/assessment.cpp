@@ -91,9 +91,23 @@ void take_silence(Assessment& a, const Mount& mount) {
   return newest;
 }
 
+/// The client has had no connection in the place of the Call's, tries to have one, and fails to the end: that others,
+/// which it had before, work on (nconnect) does not help who waits.
+[[nodiscard]] bool tries_in_vain(const Assessment& a, const Mount& mount, const OpenCall& call) {
+  constexpr TimeNs between_attempts = 60'000'000'000;  // Linux waits for half of that at most
+  // A callback may come over another connection, with another XID.
+  if (call.requester != Side::active || a.failing == nullptr || !later(a.failing->first, call.ended)) return false;
+  const Life* of_it = life_with(mount, call.connection);
+  if (of_it == nullptr || what_it_asks_for(*a.failing, *of_it) != AsksFor::its_service) return false;
+  const bool replaced = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return life.established() && later(life.opened, call.ended);
+  });
+  return !replaced && trace::elapsed(a.failing->last.time, a.end.time) < between_attempts;
+}
+
 void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   const std::array<TimeNs, 2> heard_until = last_heard(mount);
-  const auto consider = [&](OpenCall call, FrameRef until) {
+  const auto consider = [&](OpenCall call, FrameRef until, std::vector<OpenCall>& where) {
     call.waited = until.time - call.first.time;
     if (call.waited < wait) return;
     if (call.fetching.read.number != 0 && trace::elapsed(call.fetching.read.time, until.time) < wait) return;
@@ -110,24 +124,22 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
       if (call.waits == OpenCall::Waits::perhaps_again) ++a.not_compared;
       if (call.waits != OpenCall::Waits::perhaps_no_call) return;
       if (a.doubtful++ == 0) a.doubted = call.frame;
-    } else if (call.ended.number != 0 && worked_after(mount, call.ended, nullptr)) {
-      a.given_up.push_back(std::move(call));
     } else {
-      a.hanging.push_back(std::move(call));
+      where.push_back(std::move(call));
     }
   };
-  for (const OpenCall& call : mount.open_calls) consider(call, a.end);
+  for (const OpenCall& call : mount.open_calls) consider(call, a.end, a.hanging);
   for (const OpenCall& call : mount.lost_calls) {
     // Once another connection has carried a Reply, the client is connected again, and has given this Call up.
     const bool perhaps = later(mount.unrecognised, call.ended);
-    const bool goes_on =
-        (perhaps || tries_again(mount, call.ended, call.connection)) && !worked_after(mount, call.ended, nullptr);
+    const bool given_up = worked_after(mount, call.ended, nullptr) && !tries_in_vain(a, mount, call);
+    const bool goes_on = (perhaps || tries_again(mount, call.ended, call.connection)) && !given_up;
     const bool unseen = perhaps || end_may_be_lost(mount, call.ended);
     if (goes_on && call.surely_waits() && a.end.time - call.first.time >= wait && unseen) {
       ++a.hidden;  // it may have been sent again there, and answered
       continue;
     }
-    consider(call, goes_on ? a.end : call.ended);
+    consider(call, goes_on ? a.end : call.ended, given_up ? a.given_up : a.hanging);
   }
   for (std::vector<OpenCall>* calls : {&a.hanging, &a.given_up}) {
     std::stable_sort(calls->begin(), calls->end(),
