@@ -207,7 +207,8 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     const bool unseen = end_may_be_lost(mount, recall.callback) || recall.perhaps_returned.number != 0 ||
-                        shown(recall, recall.forgotten.perhaps) || returned_elsewhere(mount, recall);
+                        recall.revoked == Recall::Revoked::perhaps || shown(recall, recall.forgotten.perhaps) ||
+                        returned_elsewhere(mount, recall);
     if (over) {
       if (end_may_be_lost(mount, recall.callback)) {
         a.perhaps_late = &recall;

@@ -97,6 +97,18 @@ bool NfsClients::may_be_made_by(const wire::SessionId& session, std::optional<st
   return known == nullptr || !known->client || !client || known->client == client;
 }
 
+bool NfsClients::same_client(const std::optional<wire::SessionId>& session, const wire::SessionId& other) const {
+  if (!session || *session == other) return session.has_value();
+  const Session* one = find(*session);
+  const Session* two = find(other);
+  return one != nullptr && two != nullptr && one->client && one->client == two->client;
+}
+
+FrameRef NfsClients::served(const wire::SessionId& session) const {
+  const Session* known = find(session);
+  return known != nullptr ? known->served : FrameRef{};
+}
+
 bool NfsClients::served_since(const std::optional<wire::SessionId>& session, FrameRef sign) const {
   const Session* known = session ? find(*session) : nullptr;
   return known != nullptr && later(known->served, sign);

@@ -70,8 +70,12 @@ class NfsClients {
   [[nodiscard]] bool may_be_of(const std::optional<wire::SessionId>& session, std::uint64_t owner) const;
   /// The session may be one that this client made.
   [[nodiscard]] bool may_be_made_by(const wire::SessionId& session, std::optional<std::uint64_t> client) const;
+  /// They are one session, or of one client.
+  [[nodiscard]] bool same_client(const std::optional<wire::SessionId>& session, const wire::SessionId& other) const;
   /// A server that serves a session has not forgotten what belongs to it, nor its client.
   [[nodiscard]] bool served_since(const std::optional<wire::SessionId>& session, FrameRef sign) const;
+  /// The newest Reply to a Call that uses the session; number 0: none.
+  [[nodiscard]] FrameRef served(const wire::SessionId& session) const;
   /// What belonged to the session then is gone with its client's name since.
   [[nodiscard]] bool over_since(const std::optional<wire::SessionId>& session, FrameRef then) const;
   /// Whoever used the session is gone: the client began anew, on a connection that was opened in this frame. Number 0:

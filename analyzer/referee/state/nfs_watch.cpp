@@ -201,6 +201,13 @@ constexpr std::uint32_t state_lost = wire::seq4_expired_all_state_revoked | wire
   return episodes.emplace_back();
 }
 
+/// What the server has said of the client of a session, and not taken back.
+[[nodiscard]] std::uint32_t state_lost_before(NfsWatch& nfs, const wire::SessionId& of) {
+  const FlagEpisode* episode = lasting_episode(
+      nfs.revoked, [&](const wire::SessionId& session) { return nfs.clients.same_client(session, of); });
+  return episode != nullptr ? episode->flags : 0;
+}
+
 void take_flags(std::vector<FlagEpisode>& episodes, const wire::Sequenced& said, std::uint32_t which, FrameRef frame,
                 ConnectionId connection) {
   const std::uint32_t flags = said.flags & which;
@@ -332,9 +339,13 @@ void take_copy(Connection& connection, const Transaction& call, const wire::Copi
 
 void take_sequence(Connection& connection, const wire::Sequenced& said, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
+  const bool first = nfs.clients.served(said.session).number == 0;
   nfs.clients.serves(said.session, frame);
   if (said.flags == 0 && nfs.channel.empty() && nfs.revoked.empty()) return;  // as a healthy server always says
   take_flags(nfs.channel, said, channel_down, frame, connection.id());
+  // Of the first one that the capture shows it is not known since when they stand there.
+  const std::uint32_t lost_before = first ? state_lost : state_lost_before(nfs, said.session);
+  nfs.promises.revoke(said.flags & state_lost & ~lost_before, frame, said.session, nfs.clients);
   take_flags(nfs.revoked, said, state_lost, frame, connection.id());
   if ((said.flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection);
 }

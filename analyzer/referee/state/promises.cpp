@@ -158,6 +158,21 @@ void Promises::recalls_answered_unseen(FrameRef callback) {
   });
 }
 
+void Promises::revoke(std::uint32_t flags, FrameRef reply, const wire::SessionId& session, const NfsClients& clients) {
+  if (flags == 0) return;
+  const auto awaited = [&](const Recall& recall) {
+    return recall.ended.number == 0 && later(reply, recall.callback) && clients.same_client(recall.session, session);
+  };
+  const bool only_one = recall_not_kept.number == 0 && std::count_if(recalls.begin(), recalls.end(), awaited) == 1;
+  const bool all = (flags & wire::seq4_expired_all_state_revoked) != 0;
+  const bool its_own = (flags & wire::seq4_recallable_state_revoked) != 0 && only_one;
+  for (Recall& recall : recalls) {
+    if (!awaited(recall)) continue;
+    if (all || its_own) recall.ended = reply;
+    recall.revoked = all || its_own ? Recall::Revoked::surely : Recall::Revoked::perhaps;
+  }
+}
+
 void Promises::perhaps_given_back(FrameRef reply) {
   for (Recall& recall : recalls) {
     const bool before = recall.callback.number < reply.number;

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/nfs_status.hpp"
+
 namespace rpcrdma::referee {
 namespace {
 
@@ -177,6 +179,37 @@ TEST(Promises, WhatOneClientForgetsIsNotAnothers) {
   EXPECT_FALSE(clients.served_since(session, frame(41)));
   clients.serves(session, frame(42));
   EXPECT_TRUE(clients.served_since(session, frame(41)));
+}
+
+TEST(Promises, WhatTheServerRevokesItDoesNotAwait) {
+  using Revoked = Recall::Revoked;
+  constexpr std::uint32_t recallable = wire::seq4_recallable_state_revoked;
+  struct Case {
+    const char* what;
+    std::uint32_t flags;
+    std::uint32_t recalls;
+    std::uint64_t reply;
+    Revoked revoked;
+  };
+  for (const Case& each : {Case{"the only one", recallable, 1, 50, Revoked::surely},
+                           Case{"one of two", recallable, 2, 50, Revoked::perhaps},
+                           Case{"all", wire::seq4_expired_all_state_revoked, 2, 50, Revoked::surely},
+                           Case{"some", wire::seq4_expired_some_state_revoked, 1, 50, Revoked::perhaps},
+                           Case{"by somebody", wire::seq4_admin_state_revoked, 1, 50, Revoked::perhaps},
+                           Case{"nothing", 0, 1, 50, Revoked::no}, Case{"before", recallable, 1, 10, Revoked::no}}) {
+    SCOPED_TRACE(each.what);
+    Promises promises;
+    for (std::uint32_t i = 0; i < each.recalls; ++i) {
+      promises.begin_recall(recall(10 + i));
+      promises.recalls.back().session = wire::SessionId{};
+    }
+    promises.begin_recall(recall(20));
+    promises.recalls.back().session = wire::SessionId{{1}};
+    promises.revoke(each.flags, frame(each.reply), {}, {});
+    EXPECT_EQ(promises.recalls.front().revoked, each.revoked);
+    EXPECT_EQ(promises.recalls.front().ended.number, each.revoked == Revoked::surely ? each.reply : 0U);
+    EXPECT_EQ(promises.recalls.back().revoked, Revoked::no) << "of another session, and whose is not known";
+  }
 }
 
 TEST(NfsClients, AVerifierThatIsConfirmedAgainBeginsNothing) {
