@@ -200,7 +200,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (lacking || !any_call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
-  } else if (later(connection.mount->not_compared, open.first)) {
+  } else if (connection.mount->not_compared.perhaps_again(call.requester, call.xid, open.frame)) {
     open.waits = OpenCall::Waits::perhaps_again;
   }
   const bool never_taken = repeated_unacknowledged(connection.of(call.requester), call.call, call.call_ordinal);

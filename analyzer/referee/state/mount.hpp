@@ -21,6 +21,7 @@
 #include "referee/state/attempt.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/nfs_watch.hpp"
+#include "referee/state/not_compared.hpp"
 #include "referee/state/operation_clocks.hpp"
 #include "trace/events.hpp"
 
@@ -241,8 +242,8 @@ struct Mount {
   std::list<Life> lives;            ///< by end, those that are open at the end of the capture by number
   std::uint64_t forgotten_lives = 0;
   FrameRef forgotten_lack;  ///< the newest of what they lacked; number 0: nothing
-  FrameRef not_compared;    ///< newest Call that was not looked for on all connections beside its own; number 0: none
-  FrameRef clock_set;       ///< of the capture: set back before this frame; number 0: never
+  NotCompared not_compared;
+  FrameRef clock_set;  ///< of the capture: set back before this frame; number 0: never
   NewestGaps gaps;
   /// Some of its connections may have been left with a DREQ that got no answer.
   bool left_unanswered = false;
