@@ -117,8 +117,8 @@ namespace {
         statistics.rdma_frames, run.frames);
   }
   if (statistics.rdma_frames != 0) {
-    return fmt::format("{}: no RPC-over-RDMA: {} of the {} frames carry RDMA for other uses", where,
-                       statistics.rdma_frames, run.frames);
+    return fmt::format("{}: no RPC-over-RDMA: {} of the {} frames carry RDMA{}", where, statistics.rdma_frames,
+                       run.frames, others ? " for other uses" : ", and nothing in them shows what for");
   }
   return fmt::format("{}: no RPC-over-RDMA: none of the {} frames carries RDMA", where, run.frames);
 }

@@ -222,7 +222,15 @@ struct MountFacts {
   struct Attempts {
     std::uint64_t made = 0, established = 0, refused = 0, unanswered = 0;
     std::uint64_t only_tcp = 0;  ///< of the unanswered ones: TCP was taken, and nothing asked for
+    void add(const Attempts& more) noexcept {
+      made += more.made;
+      established += more.established;
+      refused += more.refused;
+      unanswered += more.unanswered;
+      only_tcp += more.only_tcp;
+    }
   };
+  static constexpr std::string_view operation_not_read = "not read";  ///< in the place of an operation
   struct Waiting {
     std::uint64_t calls = 0;  ///< that have waited that long
     FrameRef frame;           ///< the first copy of the oldest
@@ -232,6 +240,7 @@ struct MountFacts {
   };
   struct LongestWait {
     FrameRef frame;  ///< the Call
+    FrameRef again;  ///< its newest copy, where that is on another connection; number 0: it is not
     FrameRef reply_frame;
     std::string operation;
     double seconds = 0;

@@ -45,6 +45,7 @@ class Page {
   void drawn(std::string_view lines) { text_ += lines; }
 
   [[nodiscard]] std::string take() { return std::move(text_); }
+  [[nodiscard]] std::size_t columns() const noexcept { return width_; }
 
  private:
   [[nodiscard]] std::string inked(std::string_view text, Ink ink) const;

@@ -74,9 +74,13 @@ std::string peers(const MountFacts& mount, const Run& run) {
                      in_networks(networks(mount, run)), known ? "" : "; which of them is the client is not known");
 }
 
+std::string_view operation(const std::string& read) {
+  return read.empty() || read == MountFacts::operation_not_read ? std::string_view("a Call that was not read") : read;
+}
+
 /// "WRITE 0xa45ce68a"
 std::string call(const MountFacts::Waiting& waiting) {
-  return fmt::format("{} {}", waiting.operation.empty() ? "Call" : waiting.operation, xid(waiting.xid));
+  return fmt::format("{} {}", operation(waiting.operation), xid(waiting.xid));
 }
 
 void attempts(Page& page, const MountFacts& mount) {
@@ -96,27 +100,38 @@ void attempts(Page& page, const MountFacts& mount) {
   page.field("attempts", fmt::format("{} to connect: {}", grouped(made.made), what));
 }
 
-/// The most costly operations, a row each; -v shows all.
+/// The most costly operations, a row each; -v shows all. A narrow page has no room for all columns.
 void times(Page& page, const MountFacts& mount, bool verbose) {
   constexpr std::size_t most = 3;
   const std::size_t shown = verbose ? mount.operations.size() : std::min(most, mount.operations.size());
   if (shown == 0) return;
-  const auto row = [&](std::string_view label, std::string_view name, const auto&... cells) {
-    std::string text = fmt::format("  {:<12}{:<19}", label, name);
-    std::size_t at = 0;
-    constexpr std::array<std::size_t, 8> widths{7, 12, 8, 8, 8, 8, 8, 8};
-    // However wide a cell is, it stands apart.
-    (fmt::format_to(std::back_inserter(text), " {:>{}}", std::string_view(cells), widths.at(at++) - 1), ...);
+  constexpr std::size_t name_width = 18;
+  constexpr std::array<std::size_t, 8> widths{7, 12, 8, 8, 8, 8, 8, 8};
+  constexpr std::size_t octets = 1;
+  constexpr std::size_t rarely = 6;  // 99 in a hundred
+  const bool narrow = page.columns() < page_width;
+  const auto row = [&](std::string_view label, std::string_view name, const std::array<std::string, 8>& cells) {
+    std::string text = fmt::format("  {:<12}{:<{}} ", label, name, name_width);
+    if (width(name) > name_width) {
+      page.line(printable(text));
+      text = fmt::format("  {:<12}{:<{}} ", "", "", name_width);
+    }
+    for (std::size_t at = 0; at < cells.size(); ++at) {
+      if (narrow && (at == octets || at == rarely)) continue;
+      // However wide a cell is, it stands apart.
+      fmt::format_to(std::back_inserter(text), " {:>{}}", cells.at(at), widths.at(at) - 1);
+    }
     page.line(text);
   };
-  row("time", "", "calls", "octets", "median", "pull", "server", "push", "99%", "worst");
+  row("time", "", {"calls", "octets", "median", "pull", "server", "push", "99%", "worst"});
   for (std::size_t i = 0; i < shown; ++i) {
     const referee::OperationTimes& times = mount.operations[i];
     const auto part = [](const std::optional<double>& median) { return median ? duration(*median) : std::string("-"); };
     const bool known = times.latency.count != 0;
-    row("", times.name, grouped(times.calls), grouped(times.octets), known ? duration(times.latency.p50) : "-",
-        part(times.pull_p50), part(times.server_p50), part(times.push_p50), known ? duration(times.latency.p99) : "-",
-        known ? duration(times.latency.max) : "-");
+    row("", times.name,
+        {grouped(times.calls), grouped(times.octets), known ? duration(times.latency.p50) : "-", part(times.pull_p50),
+         part(times.server_p50), part(times.push_p50), known ? duration(times.latency.p99) : "-",
+         known ? duration(times.latency.max) : "-"});
   }
   if (shown < mount.operations.size()) {
     page.field("",
@@ -139,9 +154,9 @@ void mount_block(Page& page, const MountFacts& mount, const Run& run, bool verbo
   }
   if (mount.longest_wait) {
     const MountFacts::LongestWait& wait = *mount.longest_wait;
-    page.field("longest", fmt::format("{} from Call to Reply: {} ({}), answered in frame {}",
-                                      duration(wait.seconds * 1e6), wait.operation.empty() ? "Call" : wait.operation,
-                                      place(wait.frame, epoch), wait.reply_frame.number));
+    page.field("longest",
+               fmt::format("{} from Call to Reply: {} ({}), answered in frame {}", duration(wait.seconds * 1e6),
+                           operation(wait.operation), place(wait.frame, epoch), wait.reply_frame.number));
   }
   times(page, mount, verbose);
   if (mount.nfs_over_tcp) {

@@ -281,4 +281,11 @@ void read_file_answers(Bytes message, const Asked& asked, FileAnswers& out) {
   if (asked.version == 3) read_version3_results(message, *body, asked.procedure, out);
 }
 
+std::optional<Bytes> leading_handle3(Bytes arguments) noexcept {
+  constexpr std::size_t most = 64;  // NFS3_FHSIZE
+  const auto length = first_word(arguments);
+  if (!length || *length > most || arguments.size() - 4 < *length) return std::nullopt;
+  return arguments.subspan(4, *length);
+}
+
 }  // namespace rpcrdma::wire

@@ -55,4 +55,8 @@ void read_file_steps(Bytes message, FileCall& out);
 /// The Reply to such a Call.
 void read_file_answers(Bytes message, const Asked& asked, FileAnswers& out);
 
+/// The file handle with which the arguments of a procedure of NFSv3 begin (RFC 1813 section 2.3.3: at most 64 octets),
+/// without its pad. nullopt: that is not all there.
+[[nodiscard]] std::optional<Bytes> leading_handle3(Bytes arguments) noexcept;
+
 }  // namespace rpcrdma::wire

@@ -359,6 +359,13 @@ class Nothing(Folder):
         frames = [self.send(i, b"\x01\x02\x03\x04\x05\x06\x07\x08") for i in range(4)]
         self.check(self.capture(frames), "4 of the 4 frames carry RDMA for other uses")
 
+    def test_repeated_acknowledgements_alone(self):
+        """Nothing but ACKs (opcode 17) of a connection: what it is for stands in none of them."""
+        frames = [self.send(i, b"") for i in range(3)]
+        bth = 14 + 20 + 8
+        frames = [frame[:bth] + b"\x11" + frame[bth + 1:-4] + bytes(4) + frame[-4:] for frame in frames]
+        self.check(self.capture(frames), "3 of the 3 frames carry RDMA, and nothing in them shows what for")
+
     def test_cut_before_it_shows_what_it_is(self):
         # An RDMA_MSG with a NULL Call behind its header; the first snap length keeps the XID and the version.
         call = struct.pack(">17I", 7, 1, 32, 0, 0, 0, 0, 7, 0, 2, 100003, 3, 0, 0, 0, 0, 0)

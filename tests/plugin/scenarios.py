@@ -62,7 +62,7 @@ class Fabric:
                 if "in one pass" in what and rule in ("cm-rejected", "cm-unanswered") and "reconnect-loop" in story["scenario"]:
                     continue
                 # Told at the close, and taken back by what crosses with it.
-                if "in one pass" in what and rule in ("call-unanswered", "pull-completion-missing") and "-crosses-the-" in story["scenario"]:
+                if "in one pass" in what and rule in (every[story["scenario"]].get("tshark") or {}).get("one_pass", []):
                     continue
                 # Told as long as what the scenario shows later is not known.
                 if "in one pass" in what and rule in (every[story["scenario"]].get("allow") or []):

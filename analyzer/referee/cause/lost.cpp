@@ -284,11 +284,12 @@ struct EndProof {
         name(silence.stuck), grouped(state.liveness->unheard.copies + 1), name(silent), silence.first.number,
         silence.last.number);
   }
+  const std::uint64_t heard = heard_last(connection.of(silent));
   return fmt::format(
-      "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {} since frame {}: "
+      "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {}{}: "
       "path or peer failed.",
       name(silence.stuck), grouped(state.repeats), silence.first.number, silence.last.number, name(silent),
-      heard_last(connection.of(silent)));
+      heard != 0 ? fmt::format(" since frame {}", heard) : ", of which no frame is in the capture");
 }
 
 /// `noticed`: where something else shows that it is over; number 0: nothing does.

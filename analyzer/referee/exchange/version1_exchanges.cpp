@@ -93,7 +93,8 @@ void doubt_lists(const Turn& turn) {
     doubt_memory(turn.connection, turn.event, {});
   }
   std::vector<std::uint64_t>& unknown = turn.connection.of(turn.side()).lists_unknown;
-  if (unknown.size() >= SideState::most_lists_unknown) unknown.erase(unknown.begin(), unknown.begin() + 64);
+  if (unknown.size() >= SideState::most_lists_unknown)
+    unknown.erase(unknown.begin(), unknown.begin() + SideState::forgotten_at_once);
   unknown.push_back(Transactions::key(turn.side(), turn.xid()));
 }
 

@@ -132,7 +132,7 @@ MountFacts account(Mount& mount, const Assessment& a) {
     waiting.calls = a.hanging.size();
     waiting.frame = oldest.first;
     waiting.xid = oldest.xid;
-    waiting.operation = oldest.operation.empty() ? operation_not_read : oldest.operation;
+    waiting.operation = oldest.operation.empty() ? MountFacts::operation_not_read : oldest.operation;
     waiting.seconds = static_cast<double>(oldest.waited) / 1e9;
     facts.waiting = std::move(waiting);
   }

@@ -39,7 +39,7 @@ void take_silence(Assessment& a, const Mount& mount) {
         silent, first, last, copies, heard[index(silent)], behind(present.surely), behind(present.perhaps)};
   };
   for (const Life& life : mount.lives) {
-    if (life.orderly) continue;
+    if (life.orderly()) continue;
     for (const Side side : {Side::active, Side::passive}) {
       const auto& sent = life.liveness[index(side)];
       if (!sent || sent->unheard.copies == 0) continue;
@@ -69,7 +69,7 @@ void take_silence(Assessment& a, const Mount& mount) {
   constexpr TimeNs sent_again_after = 120'000'000'000;
   if (call.ended.number != 0) {
     const Life* life = life_with(mount, call.connection);
-    return (life == nullptr || !life->orderly) && !worked_after(mount, call.ended, nullptr);
+    return (life == nullptr || !life->orderly()) && !worked_after(mount, call.ended, nullptr);
   }
   // Where nothing of its own connection is missing, that is all the same: it may just as well hang.
   const bool all_its_own =

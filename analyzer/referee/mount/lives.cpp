@@ -23,8 +23,8 @@ Life life_of(const Connection& connection) {
   life.closed = facts.closed;
   const bool told = facts.closed && facts.closed->how == Closed::How::disconnect;
   const bool for_a_fault = told && facts.closed->cause && facts.closed->cause->rule != RuleId::cm_dreq;
-  life.orderly = told && !for_a_fault;
-  life.perhaps_for_a_fault = for_a_fault && !facts.closed->cause->proven;
+  if (told && !for_a_fault) life.left = Life::Left::in_order;
+  if (for_a_fault && !facts.closed->cause->proven) life.left = Life::Left::perhaps_for_a_fault;
   // Who is answered has asked, and who confirms has been answered.
   const bool only_answers =
       connection.reply_seen() && !connection.request_seen() && connection.of(Side::active).events == 0;
@@ -98,7 +98,7 @@ bool end_may_be_lost(const Mount& mount, FrameRef begun) {
 const Life* connected_since(const Mount& mount, FrameRef ended) {
   const Life* since = nullptr;
   for (const Life& life : mount.lives) {
-    const bool could = !life.closed || (life.orderly && life.closed->by == Party::client);
+    const bool could = !life.closed || (life.orderly() && life.closed->by == Party::client);
     if (!life.established() || !could || !later(life.opened, ended)) continue;
     if (since == nullptr || later(life.opened, since->opened)) since = &life;
   }

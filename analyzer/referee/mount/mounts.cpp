@@ -68,11 +68,7 @@ void fold_undecided(Mount& mount, const Attempt& attempt, std::uint16_t port) {
 
 /// What was undecided is for this mount: as if it had been known when it was folded.
 void count_folded(Mount& mount, FoldedAttempts&& folded) {
-  mount.counted.made += folded.counted.made;
-  mount.counted.established += folded.counted.established;
-  mount.counted.refused += folded.counted.refused;
-  mount.counted.unanswered += folded.counted.unanswered;
-  mount.counted.only_tcp += folded.counted.only_tcp;
+  mount.counted.add(folded.counted);
   for (const AttemptSeries& series : mount.series) {
     if (folded.series.ended_by.number == 0 && later(series.ended_by, folded.series.last)) {
       folded.series.ended_by = series.ended_by;

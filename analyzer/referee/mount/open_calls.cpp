@@ -112,6 +112,9 @@ namespace {
 [[nodiscard]] OpenCall::Vain answered_in_vain(const Connection& connection, const Transaction& call) {
   if (call.answers != 1) return OpenCall::Vain::no;
   const Side responder = other(call.requester);
+  // Asked of each Call that is remembered: mostly nobody repeats anything.
+  const auto& sent = connection.of(responder).liveness;
+  if (connection.over() || !sent || sent->copies == 0) return OpenCall::Vain::no;
   const RecentSend* reply = connection.of(responder).sends.newest(
       [&](const RecentSend& send) { return send.frame.number == call.reply.number; });
   if (reply == nullptr) return OpenCall::Vain::no;
@@ -181,6 +184,11 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (call.fetching.number != 0) open.fetching = {call.reply, call.fetching};
   if (refused_last || refused_for_good(connection, call.call)) open.refused = connection.facts.closed->frame;
   if (may_be_refused(connection, call)) open.perhaps_refused = connection.facts.closed->frame;
+  if (call.malformed()) {
+    open.wrong = OpenCall::Wrong::call;
+  } else if (call.answer_dropped() || call.broken_reply.number != 0) {
+    open.wrong = OpenCall::Wrong::answer;
+  }
   open.delivered = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
@@ -218,10 +226,12 @@ void takes_back(Connection& connection, const Transaction& call) {
 
 namespace {
 
-/// Those that have waited longest stay; what was lost in front of `newest_reply`, and is given up, goes first.
+/// Those that have waited longest stay; what was lost in front of the newest Reply, and is given up, goes first.
 /// Counts those of the client that go.
-void leave_out_youngest(std::vector<OpenCall>& calls, FrameRef newest_reply, std::uint64_t& left_out) {
+void leave_out_youngest(const Mount& mount, std::vector<OpenCall>& calls, std::uint64_t& left_out) {
   if (calls.size() <= Mount::most_lost_calls) return;
+  FrameRef newest_reply;
+  for (const Life& life : mount.lives) keep_later(newest_reply, life.last_reply);
   const auto place = [&](const OpenCall& call) {
     const bool given_up = call.ended.number != 0 && later(newest_reply, call.ended);
     const TimeNs waited = given_up ? trace::elapsed(call.first.time, call.ended.time) : 0;
@@ -260,8 +270,6 @@ void keep_open_calls(Connection& connection) {
   const bool over = connection.over();
   std::vector<OpenCall>& calls = over ? mount.lost_calls : mount.open_calls;
   std::uint64_t& left_out = over ? mount.lost_left_out : mount.open_left_out;
-  FrameRef newest_reply;
-  for (const Life& life : mount.lives) keep_later(newest_reply, life.last_reply);
   const std::size_t before = calls.size();
   const FrameRef beside = mount.gaps.beside(connection.id());
   for (const auto& [key, call] : connection.transactions) {
@@ -270,12 +278,12 @@ void keep_open_calls(Connection& connection) {
     if (call.answers != 0 && without_it) takes_back(connection, call);
     if ((call.answers != 0 && !without_it) || call.settled_elsewhere() || without_reply(call)) continue;
     if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule
-    if (calls.size() >= room) leave_out_youngest(calls, newest_reply, left_out);
+    if (calls.size() >= room) leave_out_youngest(mount, calls, left_out);
     calls.push_back(open_call_of(connection, call));
     calls.back().lack_beside = beside;
   }
   if (calls.size() == before) return;
-  leave_out_youngest(calls, newest_reply, left_out);
+  leave_out_youngest(mount, calls, left_out);
   std::sort(calls.begin(), calls.end(),
             [](const OpenCall& a, const OpenCall& b) { return a.first.number < b.first.number; });
 }

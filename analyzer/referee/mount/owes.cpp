@@ -35,7 +35,7 @@ namespace {
 /// another Call: `umount -f`, or a process that was killed. Nobody has failed to answer it.
 [[nodiscard]] bool left_unawaited(const Mount& mount, const OpenCall& call, const Life& life) {
   constexpr TimeNs a_moment = 100'000'000;
-  if (!life.orderly || call.requester != Side::active || life.closed->by != Party::client) return false;
+  if (!life.orderly() || call.requester != Side::active || life.closed->by != Party::client) return false;
   return trace::elapsed(call.first.time, call.ended.time) < std::max(a_moment, mount.waits.worst_time);
 }
 

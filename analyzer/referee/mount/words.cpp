@@ -69,9 +69,10 @@ using State = MountFacts::State;
 [[nodiscard]] std::string slowest(const Mount& mount) {
   const LongWaits& waits = mount.waits;
   if (waits.worst.frame.number == 0) return "";
-  return fmt::format(", the slowest after {} ({}, frame {})", duration(waits.worst.seconds * 1e6),
-                     waits.worst.operation == operation_not_read ? "which could not be read" : waits.worst.operation,
-                     waits.worst.frame.number);
+  return fmt::format(
+      ", the slowest after {} ({}, frame {})", duration(waits.worst.seconds * 1e6),
+      waits.worst.operation == MountFacts::operation_not_read ? "which could not be read" : waits.worst.operation,
+      waits.worst.frame.number);
 }
 
 [[nodiscard]] std::string nothing_called(const Mount& mount) {
@@ -207,6 +208,16 @@ using State = MountFacts::State;
       }
       if (a.failing == nullptr && !a.hanging.empty() && a.hanging.front().answer.number != 0) {
         return " The server has the call again; what it answered before was refused.";
+      }
+      if (a.failing == nullptr && !a.hanging.empty()) {
+        switch (a.hanging.front().wrong) {
+          case OpenCall::Wrong::call:
+            return " It is broken; the server's machine is alive, and its service has neither refused nor answered it.";
+          case OpenCall::Wrong::answer:
+            return " The server answered with something that the client cannot take.";
+          case OpenCall::Wrong::nothing:
+            break;
+        }
       }
       return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
                                   : " The server's machine is alive, its service does not answer.";
@@ -383,7 +394,9 @@ using State = MountFacts::State;
     } else if (series.unheard == series.attempts) {
       how = "the server's acceptance or the client's confirmation did not come through in time";
     } else if (series.unreachable == series.attempts) {
-      how = "the server cannot be reached (ICMP)";
+      how = series.by_others == series.attempts ? "a router or firewall says that the server cannot be reached (ICMP)"
+            : series.by_others == 0             ? "the server's own address says that it cannot be reached (ICMP)"
+                                                : "the server cannot be reached (ICMP)";
     } else if (series.refused == series.attempts && port != 0) {
       how += fmt::format(" (TCP port {} closed)", port);
     } else if (series.reason) {
@@ -437,8 +450,7 @@ using State = MountFacts::State;
     case Assessment::Doubt::not_kept:
       return fmt::format(
           "{}more copies, or recalls, were under way at a time than the analyzer keeps, and what became of the others "
-          "is "
-          "not known.",
+          "is not known.",
           begin);
     case Assessment::Doubt::not_compared:
       return fmt::format("{}{} may have been sent again, and answered, on one of more connections than are compared.",

@@ -369,8 +369,10 @@ const Row rows::inline_overrun_fatal{
         "it, or the end of the connection. Only probable when the refusal has the code but the size does not prove it. "
         "Not decided when packets are missing in between.",
     .next =
-        "Receiver: adapter counter resp_local_length_error (rdma statistic show), rpcrdma:xprtrdma_wc_receive or "
-        "svcrdma_wc_recv_err with LOC_LEN_ERR. Then compare the sizes as for inline-threshold-exceeded."};
+        "Bring both sizes together: /proc/sys/sunrpc/rdma_max_inline_read and rdma_max_inline_write on a Linux client, "
+        "svc_rdma/max_req_size on a Linux server; changes apply to the next connection. Who sent more than was "
+        "negotiated has a fault in its code. To confirm it, at who received it: resp_local_length_error (rdma statistic "
+        "show), rpcrdma:xprtrdma_wc_receive or svcrdma_wc_recv_err with LOC_LEN_ERR."};
 
 namespace {
 

@@ -119,20 +119,29 @@ const Row rows::long_wait{
     .evidence =
         "Call and Reply, the wait counted from the first copy of the Call on whatever connection of the mount. The "
         "worst one is named, the others are counted.",
-    .next = "docs/guide/slow.md: whether the time went into the pull, the server or the push, by operation."};
+    .next =
+        "Sent again on another connection: how the first one ended, and why it was not answered there. Else the table "
+        "of "
+        "times, by operation: whether it went into the pull (client and path), the server (its threads, disks, log) or "
+        "the push (docs/guide/slow.md)."};
 
 void judge_long_waits(const MountWitness& witness, const Mount& mount) {
   const LongWaits& waits = mount.waits;
   // What came as an answer may have turned out to be none, and the worst of the others is no long wait.
   if (waits.count == 0 || waits.worst_time < witness.context.options.wait) return;
   Symptom symptom;
-  symptom.frames = {waits.worst.frame, waits.worst.reply_frame};
+  symptom.frames = {waits.worst.frame, waits.worst.reply_frame, waits.worst.again};
   symptom.connections = waits.connections;
   symptom.owes = Owes::nobody;
   symptom.xid = waits.xid;
   symptom.times = waits.count;
   symptom.what = fmt::format("{} {:#010x} (frame {}) was answered after {:.1f} s (frame {})", waits.worst.operation,
                              waits.xid, waits.worst.frame.number, waits.worst.seconds, waits.worst.reply_frame.number);
+  if (waits.worst.again.number != 0) {
+    symptom.what +=
+        fmt::format("; on its first connection it got no answer, and it was sent again on another (frame {})",
+                    waits.worst.again.number);
+  }
   if (waits.count > 1) symptom.what += fmt::format("; {} waited as long as that counts", counted(waits.count, "Call"));
   symptom.what += '.';
   witness.say(RuleId::long_wait, std::move(symptom));

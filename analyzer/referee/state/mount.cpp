@@ -253,6 +253,7 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.xid = call.xid;
   waits.connection = connection.id();
   waits.worst.frame = first;
+  waits.worst.again = call.first_copy.number != 0 ? call.call : FrameRef{};
   waits.worst.reply_frame = answer.frame;
   waits.worst.seconds = static_cast<double>(took) / 1e9;
   waits.worst.operation = operation_name(call);
@@ -338,7 +339,7 @@ bool end_wait_behind_close(Connection& connection, Side requester, std::uint32_t
 
 std::string operation_name(const Transaction& call) {
   if (!call.operation.empty()) return std::string(call.operation);
-  if (!call.procedure) return std::string(operation_not_read);
+  if (!call.procedure) return std::string(MountFacts::operation_not_read);
   const auto [program, version, procedure] = *call.procedure;
   return wire::procedure_name(program, version, procedure);
 }

@@ -61,6 +61,12 @@ struct OpenCall {
   std::optional<wire::SessionId> session;
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
+  /// What else the capture shows of it.
+  enum class Wrong : std::uint8_t {
+    nothing,
+    call,   ///< its header cannot be decoded, and it was neither refused nor answered
+    answer  ///< there was an answer that its requester cannot take: not to be decoded, or not allowed
+  } wrong = Wrong::nothing;
   /// Does it wait for an answer?
   enum class Waits : std::uint8_t {
     surely,
@@ -153,10 +159,16 @@ struct Life {
     FrameRef first;
   } behind_close;  ///< of these, those that were sent behind it
   std::optional<Closed> closed;
-  bool orderly = false;              ///< closed in good order
-  bool perhaps_for_a_fault = false;  ///< likewise; that a fault is why is a guess
+  enum class Left : std::uint8_t {
+    otherwise,           ///< or not at all
+    in_order,            ///< closed in good order
+    perhaps_for_a_fault  ///< likewise; that a fault is why is a guess
+  } left = Left::otherwise;
+  [[nodiscard]] bool orderly() const noexcept { return left == Left::in_order; }
   /// Of who had nothing open the guess makes no loss.
-  [[nodiscard]] bool left_in_order() const noexcept { return orderly || (perhaps_for_a_fault && open_calls == 0); }
+  [[nodiscard]] bool left_in_order() const noexcept {
+    return orderly() || (left == Left::perhaps_for_a_fault && open_calls == 0);
+  }
   std::optional<trace::Side> fault;          ///< whose fault ended it, where that is proven
   std::optional<trace::Side> asked_in_vain;  ///< who asked whether the other is still there, and had nothing to repeat
   bool one_way = false;
@@ -291,8 +303,7 @@ struct Mount {
 
 /// `answer`: the first one.
 [[nodiscard]] CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept;
-/// By the name that mountstats uses, as far as it was read.
-inline constexpr std::string_view operation_not_read = "not read";
+/// By the name that mountstats uses, as far as it was read (MountFacts::operation_not_read).
 [[nodiscard]] std::string operation_name(const Transaction& call);
 /// The Call may be a copy of one that was lost with an earlier connection, or with one that fell silent and has not
 /// ended yet: its wait began there.

@@ -7,6 +7,7 @@
 
 #include "referee/state/connection.hpp"
 #include "referee/state/mount.hpp"
+#include "wire/nfs_files.hpp"
 #include "wire/nfs_reply_start.hpp"
 #include "wire/nfs_status.hpp"
 
@@ -271,7 +272,7 @@ void count_delay(DelayRun& delay, const Transaction& call, FrameRef frame, Conne
   }
 }
 
-void take_delay(Connection& connection, const Transaction& call, const std::string& operation, std::uint32_t status,
+void take_delay(Connection& connection, const Transaction& call, std::string_view operation, std::uint32_t status,
                 bool version_3, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
   constexpr std::array<std::uint32_t, 1> later_3 = {wire::nfs3err_jukebox};
@@ -285,10 +286,10 @@ void take_delay(Connection& connection, const Transaction& call, const std::stri
       if (word != status && !nfs.delays.empty()) end_delay(nfs, {operation, word, version_3}, call, frame, then);
     }
     if (!delays) return;
-    NfsWatch::ErrorKey key{operation, status, version_3};
+    const NfsWatch::ErrorKey key{operation, status, version_3};
     if (nfs.delays.size() >= NfsWatch::most_errors && !nfs.delays.contains(key)) return;
     nfs.files = NfsWatch::Files::read;
-    count_delay(nfs.delays[std::move(key)], call, frame, connection.id());
+    count_delay(nfs.delays[key], call, frame, connection.id());
   };
   if (version_3) {
     take(later_3);
@@ -297,14 +298,14 @@ void take_delay(Connection& connection, const Transaction& call, const std::stri
   }
 }
 
-void take_status(Connection& connection, const Transaction& call, const std::string& operation, std::uint32_t status,
+void take_status(Connection& connection, const Transaction& call, std::string_view operation, std::uint32_t status,
                  bool version_3, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
   take_delay(connection, call, operation, status, version_3, frame);
   if (status == 0) return;
-  NfsWatch::ErrorKey key{operation, status, version_3};
+  const NfsWatch::ErrorKey key{operation, status, version_3};
   if (nfs.errors.size() < NfsWatch::most_errors || nfs.errors.contains(key)) {
-    NfsWatch::ErrorCount& error = nfs.errors[std::move(key)];
+    NfsWatch::ErrorCount& error = nfs.errors[key];
     ++error.times;
     error.newest = frame;
     error.connection = connection.id();
@@ -377,8 +378,7 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
   std::optional<wire::SessionId> session;
   for (const wire::ReplyStep& step : reply.steps) {
     if (!callback) {
-      take_status(connection, call, std::string(wire::nfs4_operation_name(step.operation, false)), step.status, false,
-                  frame);
+      take_status(connection, call, wire::nfs4_operation_name(step.operation, false), step.status, false, frame);
     }
     const auto* said = std::get_if<wire::Sequenced>(&step.result);
     if (said != nullptr) session = said->session;
@@ -457,11 +457,8 @@ bool watches_files(const Connection& connection) noexcept {
 }
 
 void watch_file(const Connection& connection, Transaction& call, wire::Bytes arguments) {
-  constexpr std::size_t most = 64;  // NFS3_FHSIZE
-  if (!watches_files(connection) || arguments.size() < 4) return;
-  const std::uint32_t length = wire::load_be32(arguments.data());
-  if (length > most || arguments.size() - 4 < length) return;
-  call.file = wire::hash_of(arguments.subspan(4, length));
+  if (!watches_files(connection)) return;
+  if (const auto handle = wire::leading_handle3(arguments)) call.file = wire::hash_of(*handle);
 }
 
 void watch_unread(Connection& connection, FrameRef frame) {
@@ -536,7 +533,7 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     take_outcome(connection.mount->nfs, call, denial(status, version == 3), lease, {frame, connection.id()});
   }
   if (version == 3 && !callback) {
-    take_status(connection, call, operation_name(call), status, true, frame);
+    take_status(connection, call, call.operation, status, true, frame);
     return;
   }
   if (!callback) {

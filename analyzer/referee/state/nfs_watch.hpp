@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -68,8 +68,8 @@ struct NfsWatch {
     FrameRef newest;
     ConnectionId connection = 0;
   };
-  /// By operation, status, and whether it is one of NFSv3.
-  using ErrorKey = std::tuple<std::string, std::uint32_t, bool>;
+  /// By operation (one of wire's names, which last), status, and whether it is one of NFSv3.
+  using ErrorKey = std::tuple<std::string_view, std::uint32_t, bool>;
   struct Restart {
     std::uint64_t replies = 0;
     std::uint32_t status = 0;  ///< of the first; 0: RESTART_RECLAIM_NEEDED

@@ -109,6 +109,7 @@ struct SideState {
   FrameRef last_event;     ///< newest frame of this side that was delivered
   FrameRef first_event;
   static constexpr std::size_t most_lists_unknown = 1024;
+  static constexpr std::size_t forgotten_at_once = 64;  ///< of these, the oldest, where there is no room
   std::vector<std::uint64_t> lists_unknown;  ///< keys of its newest Calls whose chunk lists the capture does not show
   FrameRef unread;      ///< newest message that the capture cut before it says what it is; number 0: none
   FrameRef last_words;  ///< the same, if it may be a Call and the other side has sent no message since

@@ -33,6 +33,7 @@ TEST(NextStep, NamesThePortOfTheAttempts) {
       add_attempt(series, attempt);
     }
     Assessment assessment;
+    assessment.state = MountFacts::State::never_up;
     assessment.owes = Owes::server;
     assessment.failing = &series;
     EXPECT_THAT(next_step(assessment), HasSubstr(port.advice));
@@ -64,6 +65,7 @@ TEST(NextStep, FitsTheReasonOfTheRefusal) {
     attempt.reason = each.reason;
     add_attempt(series, attempt);
     Assessment assessment;
+    assessment.state = MountFacts::State::never_up;
     assessment.owes = each.outcome == Outcome::unheard ? Owes::unknown : Owes::server;
     assessment.failing = &series;
     EXPECT_THAT(next_step(assessment), HasSubstr(each.advice));
@@ -89,7 +91,65 @@ TEST(NextStep, NamesWhoEndedTheConnection) {
     assessment.state = MountFacts::State::down;
     assessment.owes = Owes::unknown;
     assessment.lost = &life;
-    EXPECT_EQ(next_step(assessment).empty(), by == Party::client);
+    EXPECT_THAT(next_step(assessment),
+                HasSubstr(by == Party::client ? "On the client: its log" : "On the server: its log"));
+  }
+}
+
+struct CauseCase {
+  RuleId rule;
+  bool proven;
+  MountFacts::Roles roles;
+  std::string_view advice;
+};
+
+/// The sentence about the mount names the cause, proven or not; its rule advises, where it is known who is the client.
+TEST(NextStep, IsThatOfTheRuleThatTheSentenceNames) {
+  const auto known = MountFacts::Roles::known;
+  const std::string_view sizes = rule(RuleId::inline_threshold_exceeded).next;
+  for (const CauseCase& each : {CauseCase{RuleId::inline_threshold_exceeded, true, known, sizes},
+                                CauseCase{RuleId::inline_threshold_exceeded, false, known, sizes},
+                                CauseCase{RuleId::inline_threshold_exceeded, true, MountFacts::Roles::guessed,
+                                          "On the server: cat /proc/fs/nfsd/threads"},
+                                CauseCase{RuleId::rnr_nak_seen, false, known, rule(RuleId::rnr_nak_seen).next}}) {
+    Life life;
+    life.closed = Closed{Closed::How::nak, {7, 0}, Party::client, {}};
+    life.closed->cause = Cause{each.rule, each.proven, {}, {}};
+    Assessment assessment;
+    assessment.state = MountFacts::State::down;
+    assessment.owes = Owes::server;
+    assessment.roles = each.roles;
+    assessment.lost = &life;
+    if (each.roles != known) life.closed->how = Closed::How::disconnect;
+    EXPECT_THAT(next_step(assessment), HasSubstr(std::string(each.advice)));
+  }
+}
+
+struct WrongCase {
+  OpenCall::Wrong wrong;
+  std::string_view advice;
+};
+
+/// Threads and disks of the server are no help against what was broken.
+TEST(NextStep, LooksAtWhatIsBroken) {
+  for (const WrongCase& each : {WrongCase{OpenCall::Wrong::nothing, "cat /proc/fs/nfsd/threads"},
+                                WrongCase{OpenCall::Wrong::call, "On the client: what makes the broken call"},
+                                WrongCase{OpenCall::Wrong::answer, "On the server: what makes its broken answer"}}) {
+    Assessment assessment;
+    assessment.state = MountFacts::State::waiting;
+    assessment.owes = Owes::server;
+    assessment.hanging.emplace_back().wrong = each.wrong;
+    EXPECT_THAT(next_step(assessment), HasSubstr(std::string(each.advice)));
+  }
+}
+
+/// Who cannot tell says what would.
+TEST(NextStep, AsksForAnotherCaptureWhereThisOneDoesNotTell) {
+  using Doubt = Assessment::Doubt;
+  for (int each = 0; each <= static_cast<int>(Doubt::unconfirmed); ++each) {
+    Assessment assessment;
+    assessment.doubt = static_cast<Doubt>(each);
+    EXPECT_THAT(next_step(assessment), HasSubstr("capture")) << each;
   }
 }
 

@@ -47,7 +47,7 @@ MountFacts mount_in(State state, Owes owes) {
   mount.since = trace::FrameRef{3155, 1'764'900'001'000'000'000};
   mount.owes = owes;
   mount.waiting = MountFacts::Waiting{2, {3155, 1'764'900'001'000'000'000}, 0xa45ce68a, "WRITE", 10.2};
-  mount.longest_wait = MountFacts::LongestWait{{477, 0}, {480, 0}, "READ", 0.0263};
+  mount.longest_wait = MountFacts::LongestWait{{477, 0}, {}, {480, 0}, "READ", 0.0263};
   mount.nfs_over_tcp = MountFacts::NfsOverTcp{12, {99, 0}};
   mount.sentence = "The mount is as it is.";
   mount.next = "ping the server.";
@@ -232,6 +232,36 @@ TEST(Mounts, JunitFailsAMountOnlyWhereTheRunFails) {
     const std::string red = junit(run, {referee::Severity::warning, {}});
     EXPECT_EQ(red.find(failing) != std::string::npos, suffers(state)) << word;
     EXPECT_THAT(junit(run, {std::nullopt, {}}), Not(HasSubstr(failing))) << word;
+  }
+}
+
+struct WidthCase {
+  std::size_t columns;
+  bool octets;  ///< there is room for this column
+};
+
+/// Numbers that fit their columns: then no line is wider than the page, however long the name of an operation is.
+TEST(Mounts, TimesFitThePage) {
+  for (const WidthCase& page :
+       {WidthCase{80, false}, WidthCase{99, false}, WidthCase{100, true}, WidthCase{200, true}}) {
+    MountFacts mount = mount_in(State::working, Owes::nobody);
+    for (const char* name : {"WRITE", "program 536890961 version 1 procedure 1"}) {
+      referee::OperationTimes times;
+      times.name = name;
+      times.calls = 12'345;
+      times.octets = 123'456'789;
+      times.latency.count = 1;
+      times.latency.p50 = times.latency.p99 = times.latency.max = 66'900;
+      times.pull_p50 = times.server_p50 = times.push_p50 = 47'600;
+      mount.operations.push_back(times);
+    }
+    TextStyle style;
+    style.width = page.columns;
+    const std::string out = text(run_with({mount}), style);
+    std::istringstream lines(out.substr(out.find("  time "), out.find("  over ") - out.find("  time ")));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), page.columns) << line;
+    EXPECT_EQ(out.find("octets  median") != std::string::npos, page.octets) << page.columns;
+    EXPECT_THAT(out, HasSubstr("program 536890961 version 1 procedure 1"));
   }
 }
 

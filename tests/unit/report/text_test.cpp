@@ -30,6 +30,34 @@ std::string without_colors(const std::string& text) {
 /// Blanks and line ends are the layout's business.
 std::string flowing(const std::string& text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
 
+/// A shell sorts cap10 in front of cap2.
+TEST(TextReport, SaysThatFilesStandInTheWrongOrder) {
+  struct OrderCase {
+    std::vector<std::optional<std::int64_t>> times;
+    std::string_view said;  ///< empty: nothing
+  };
+  for (const OrderCase& each :
+       {OrderCase{{5, 10, 15}, ""}, OrderCase{{5, 5, {}, 6}, ""}, OrderCase{{5}, ""},
+        OrderCase{{5, 50, 10, 15}, "ORDER 2.pcap begins before the file in front of it: files"},
+        OrderCase{{50, 10, {}, 5}, "ORDER 1.pcap begins before the file in front of it, and 1 more"}}) {
+    report::Run run = sample_run();
+    run.taps.reset();
+    run.inputs.resize(1);
+    const Input sample = run.inputs.front();
+    run.inputs.clear();
+    for (const auto& time : each.times) {
+      run.inputs.push_back(sample);
+      run.inputs.back().path = std::to_string(run.inputs.size() - 1) + ".pcap";
+      run.inputs.back().first_time = time;
+    }
+    const std::string out = flowing(text(run, {}));
+    EXPECT_EQ(out.find("ORDER") != std::string::npos, !each.said.empty());
+    EXPECT_THAT(out, HasSubstr(std::string(each.said)));
+    run.taps = Taps{};
+    EXPECT_THAT(text(run, {}), Not(HasSubstr("ORDER")));  // a merge goes by time
+  }
+}
+
 TEST(TextReport, TellsTheWholeStory) {
   const std::string out = flowing(text(sample_run(), {}));
   const char* const pieces[] = {
