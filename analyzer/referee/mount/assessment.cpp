@@ -91,9 +91,23 @@ void take_silence(Assessment& a, const Mount& mount) {
   return newest;
 }
 
+/// The client has had no connection in the place of the Call's, tries to have one, and fails to the end: that others,
+/// which it had before, work on (nconnect) does not help who waits.
+[[nodiscard]] bool tries_in_vain(const Assessment& a, const Mount& mount, const OpenCall& call) {
+  constexpr TimeNs between_attempts = 60'000'000'000;  // Linux waits for half of that at most
+  // A callback may come over another connection, with another XID.
+  if (call.requester != Side::active || a.failing == nullptr || !later(a.failing->first, call.ended)) return false;
+  const Life* of_it = life_with(mount, call.connection);
+  if (of_it == nullptr || what_it_asks_for(*a.failing, *of_it) != AsksFor::its_service) return false;
+  const bool replaced = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
+    return life.established() && later(life.opened, call.ended);
+  });
+  return !replaced && trace::elapsed(a.failing->last.time, a.end.time) < between_attempts;
+}
+
 void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   const std::array<TimeNs, 2> heard_until = last_heard(mount);
-  const auto consider = [&](OpenCall call, FrameRef until) {
+  const auto consider = [&](OpenCall call, FrameRef until, std::vector<OpenCall>& where) {
     call.waited = until.time - call.first.time;
     if (call.waited < wait) return;
     if (call.fetching.read.number != 0 && trace::elapsed(call.fetching.read.time, until.time) < wait) return;
@@ -110,24 +124,22 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
       if (call.waits == OpenCall::Waits::perhaps_again) ++a.not_compared;
       if (call.waits != OpenCall::Waits::perhaps_no_call) return;
       if (a.doubtful++ == 0) a.doubted = call.frame;
-    } else if (call.ended.number != 0 && worked_after(mount, call.ended, nullptr)) {
-      a.given_up.push_back(std::move(call));
     } else {
-      a.hanging.push_back(std::move(call));
+      where.push_back(std::move(call));
     }
   };
-  for (const OpenCall& call : mount.open_calls) consider(call, a.end);
+  for (const OpenCall& call : mount.open_calls) consider(call, a.end, a.hanging);
   for (const OpenCall& call : mount.lost_calls) {
     // Once another connection has carried a Reply, the client is connected again, and has given this Call up.
     const bool perhaps = later(mount.unrecognised, call.ended);
-    const bool goes_on =
-        (perhaps || tries_again(mount, call.ended, call.connection)) && !worked_after(mount, call.ended, nullptr);
+    const bool given_up = worked_after(mount, call.ended, nullptr) && !tries_in_vain(a, mount, call);
+    const bool goes_on = (perhaps || tries_again(mount, call.ended, call.connection)) && !given_up;
     const bool unseen = perhaps || end_may_be_lost(mount, call.ended);
     if (goes_on && call.surely_waits() && a.end.time - call.first.time >= wait && unseen) {
       ++a.hidden;  // it may have been sent again there, and answered
       continue;
     }
-    consider(call, goes_on ? a.end : call.ended);
+    consider(call, goes_on ? a.end : call.ended, given_up ? a.given_up : a.hanging);
   }
   for (std::vector<OpenCall>* calls : {&a.hanging, &a.given_up}) {
     std::stable_sort(calls->begin(), calls->end(),
@@ -159,7 +171,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   if (on != nullptr ? !on->closed : mount.forgotten_lives == 0) return end;
   FrameRef until = on != nullptr ? on->closed->frame : recall.callback;
   if (connected_since(mount, until) != nullptr) return end;
-  const FrameRef served = mount.nfs.clients.last_served(recall.session);
+  const FrameRef served = mount.nfs.clients.served(recall.session);
   for (const Life& life : mount.lives) {
     const FrameRef since = later(life.opened, recall.callback) ? life.opened : recall.callback;
     const FrameRef ended = life.closed ? life.closed->frame : end;
@@ -178,8 +190,9 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
 void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   a.newest_callback = mount.nfs.newest_callback;
   const Promises& promises = mount.nfs.promises;
+  const NfsClients& clients = mount.nfs.clients;
   const auto shown = [&](const auto& promise, FrameRef sign) {
-    return sign.number != 0 && !mount.nfs.clients.served_since(promise.session, sign);
+    return sign.number != 0 && !clients.served_since(promise.session, sign);
   };
   for (const FrameRef& not_kept : {promises.copy_not_kept, promises.recall_not_kept}) {
     if (not_kept.number == 0 || trace::elapsed(not_kept.time, a.end.time) < wait) continue;
@@ -188,7 +201,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
   for (const AsyncCopy& copy : promises.copies) {
     if (copy.ended.number != 0 || a.end.time - copy.reply.time < wait) continue;
-    if (shown(copy, copy.forgotten.sign)) continue;
+    if (shown(copy, copy.forgotten.sign) || clients.over_since(copy.session, copy.reply)) continue;
     if (end_may_be_lost(mount, copy.reply) || shown(copy, copy.forgotten.perhaps)) {
       ++a.hidden;
     } else if (copy.elsewhere == Elsewhere::more_than_kept) {
@@ -201,13 +214,15 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     }
   }
   for (const Recall& recall : promises.recalls) {
-    if (shown(recall, recall.forgotten.sign)) continue;
     const bool over = recall.ended.number != 0;
+    if (shown(recall, recall.forgotten.sign)) continue;
+    if (!over && clients.over_since(recall.session, recall.callback)) continue;
     const FrameRef until = over ? recall.ended : returnable_until(mount, recall, a.end, wait);
     if (trace::elapsed(recall.callback.time, until.time) < wait) continue;
     if (!over && never_came(mount, recall)) continue;  // what is felt is that the callback gets no answer
     const bool unseen = end_may_be_lost(mount, recall.callback) || recall.perhaps_returned.number != 0 ||
-                        shown(recall, recall.forgotten.perhaps) || returned_elsewhere(mount, recall);
+                        recall.revoked == Recall::Revoked::perhaps || shown(recall, recall.forgotten.perhaps) ||
+                        returned_elsewhere(mount, recall);
     if (over) {
       if (end_may_be_lost(mount, recall.callback)) {
         a.perhaps_late = &recall;

@@ -8,6 +8,7 @@
 #include "referee/mount/account.hpp"
 #include "referee/mount/assessment.hpp"
 #include "referee/mount/lives.hpp"
+#include "referee/mount/open_calls.hpp"
 #include "referee/mount/series.hpp"
 #include "referee/mount/words.hpp"
 #include "referee/rules/checks.hpp"
@@ -470,6 +471,7 @@ std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameR
     mount->present = {across.presence.newest(mount->client), across.presence.newest(mount->server)};
     mount->clock_set = across.clock_set;
     doubt_answers(*mount, witness.context.options.wait);
+    end_calls_of_the_gone(*mount);
     Assessment assessment = assess(*mount, last, witness.context.options.wait);
     if (first.number != 0) assessment.begin = first;
     const bool guessed = assessment.roles == MountFacts::Roles::guessed;

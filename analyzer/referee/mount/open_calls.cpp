@@ -165,6 +165,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   }
   open.likeness = call.likeness();
   open.wire_length = call.wire_length;
+  open.session = call.session;
   return open;
 }
 
@@ -207,7 +208,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (lacking || !any_call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
     open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
-  } else if (later(connection.mount->not_compared, open.first)) {
+  } else if (connection.mount->not_compared.perhaps_again(call.requester, call.xid, open.frame)) {
     open.waits = OpenCall::Waits::perhaps_again;
   }
   const bool never_taken = repeated_unacknowledged(connection.of(call.requester), call.call, call.call_ordinal);
@@ -285,6 +286,25 @@ void keep_open_calls(Connection& connection) {
   leave_out_youngest(mount, calls, left_out);
   std::sort(calls.begin(), calls.end(),
             [](const OpenCall& a, const OpenCall& b) { return a.first.number < b.first.number; });
+}
+
+void end_calls_of_the_gone(Mount& mount) {
+  // Where its client is heard behind that, it is there, whatever another says in its name.
+  const auto gone = [&](const OpenCall& call) {
+    const FrameRef since = mount.nfs.clients.user_gone(call.session);
+    const Life* life = life_with(mount, call.connection);
+    const bool silent = life != nullptr && !later(life->heard[index(Side::active)], since);
+    return later(since, call.frame) && silent ? since : FrameRef{};
+  };
+  for (OpenCall& call : mount.lost_calls) {
+    const FrameRef since = gone(call);
+    if (since.number != 0 && later(call.ended, since)) call.ended = since;
+  }
+  for (OpenCall& call : mount.open_calls) {
+    call.ended = gone(call);
+    if (call.ended.number != 0) mount.lost_calls.push_back(std::move(call));
+  }
+  std::erase_if(mount.open_calls, [](const OpenCall& call) { return call.ended.number != 0; });
 }
 
 }  // namespace rpcrdma::referee

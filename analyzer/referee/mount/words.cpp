@@ -433,6 +433,10 @@ using State = MountFacts::State;
       return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
     case Assessment::Doubt::frames_missing:
       if (a.hidden == a.hidden_recalls) {
+        if (a.hidden_recall->revoked == Recall::Revoked::perhaps) {
+          return fmt::format("{}whether the server waits for what it recalled (frame {}), or has revoked it since.",
+                             begin, a.hidden_recall->callback.number);
+        }
         return fmt::format(
             "{}whether what the server recalled (frame {}) was returned may stand in frames that the capture lacks.",
             begin, a.hidden_recall->callback.number);

@@ -100,9 +100,13 @@ namespace {
   symptom.owes = Owes::nobody;
   symptom.xid = worst.xid;
   symptom.times = recalls.size();
-  symptom.what = fmt::format("The server recalled a {} (frame {}); the client {} only after {:.1f} s (frame {}).",
-                             worst.of == Recall::Of::layout ? "layout" : "delegation", worst.callback.number,
-                             worst.ended.number == worst.answer.number ? "said why not" : "returned it",
+  const std::string how =
+      worst.revoked == Recall::Revoked::surely
+          ? fmt::format("{}did not return it, and the server took it away after", answered_text(worst))
+      : worst.ended.number == worst.answer.number ? "said why not only after"
+                                                  : "returned it only after";
+  symptom.what = fmt::format("The server recalled a {} (frame {}); the client {} {:.1f} s (frame {}).",
+                             worst.of == Recall::Of::layout ? "layout" : "delegation", worst.callback.number, how,
                              seconds(wait(&worst)), worst.ended.number);
   return symptom;
 }
@@ -123,7 +127,9 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment) 
   }
   if (assessment.hidden_recall != nullptr) {
     witness.unchecked(RuleId::recall_unanswered, assessment.hidden_recall->connection,
-                      "the return may be in frames that the capture lacks");
+                      assessment.hidden_recall->revoked == Recall::Revoked::perhaps
+                          ? "the server has revoked state since, and whether it was this is not known"
+                          : "the return may be in frames that the capture lacks");
   }
   if (!assessment.copies.empty()) {
     const AsyncCopy& oldest = *assessment.copies.front();

@@ -64,7 +64,7 @@ LookedAt each_beside(const Connection& connection, Visit visit) {
     found = same;
     return Look::no_more;
   });
-  if (looked_at == LookedAt::some) keep_later(connection.mount->not_compared, call.call);
+  if (looked_at == LookedAt::some) connection.mount->not_compared.note(call.requester, call.xid, call.call);
   return found;
 }
 

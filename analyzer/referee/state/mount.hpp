@@ -22,6 +22,7 @@
 #include "referee/state/attempt.hpp"
 #include "referee/state/connection.hpp"
 #include "referee/state/nfs_watch.hpp"
+#include "referee/state/not_compared.hpp"
 #include "referee/state/operation_clocks.hpp"
 #include "referee/state/recent.hpp"
 #include "trace/events.hpp"
@@ -59,8 +60,9 @@ struct OpenCall {
   std::string operation;  ///< empty: its procedure was not read
   Likeness likeness;
   std::uint32_t wire_length = 0;  ///< of its Send
-  TimeNs waited = 0;              ///< to the end, or to that of its connection when nobody tried again
-  bool delivered = false;         ///< acknowledged by the responder's adapter
+  std::optional<wire::SessionId> session;
+  TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
+  bool delivered = false;  ///< acknowledged by the responder's adapter
   /// What else the capture shows of it.
   enum class Wrong : std::uint8_t {
     nothing,
@@ -265,8 +267,8 @@ struct Mount {
   std::list<Life> lives;                        ///< by end, those that are open at the end of the capture by number
   std::uint64_t forgotten_lives = 0;
   FrameRef forgotten_lack;  ///< the newest of what they lacked; number 0: nothing
-  FrameRef not_compared;    ///< newest Call that was not looked for on all connections beside its own; number 0: none
-  FrameRef clock_set;       ///< of the capture: set back before this frame; number 0: never
+  NotCompared not_compared;
+  FrameRef clock_set;  ///< of the capture: set back before this frame; number 0: never
   NewestGaps gaps;
   std::vector<TrustedClose> trusted_closes;
   /// Some of its connections may have been left with a DREQ that got no answer.

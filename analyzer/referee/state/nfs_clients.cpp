@@ -19,7 +19,9 @@ NfsClients::Session& NfsClients::newest(const wire::SessionId& session) {
     sessions_.erase(sessions_.begin());
     ++forgotten_;
   }
-  return sessions_.emplace_back(Session{session, std::nullopt, {}});
+  Session& added = sessions_.emplace_back();
+  added.id = session;
+  return added;
 }
 
 const NfsClients::Session* NfsClients::find(const wire::SessionId& session) const noexcept {
@@ -30,8 +32,29 @@ const NfsClients::Session* NfsClients::find(const wire::SessionId& session) cons
 
 void NfsClients::serves(const wire::SessionId& session, FrameRef reply) { keep_later(newest(session).served, reply); }
 
-void NfsClients::makes(const wire::SessionId& session, std::optional<std::uint64_t> client) {
-  newest(session).client = client;
+void NfsClients::makes(const wire::SessionId& session, std::optional<std::uint64_t> client, const Made& made) {
+  Session& fresh = newest(session);
+  fresh.client = client;
+  fresh.made = made.reply;
+  const auto maker = std::find_if(clients_.begin(), clients_.end(),
+                                  [&](const Client& each) { return client && each.name == *client; });
+  if (maker == clients_.end()) return;
+  fresh.maker = *maker;
+  ends_older(fresh, made);
+}
+
+void NfsClients::ends_older(const Session& made, const Made& by) {
+  const auto succeeds = [&](const Session& old) {
+    if (old.client) return old.maker && old.maker->owner == made.maker->owner && old.maker->name != made.maker->name;
+    const bool lost = later(old.denied, old.served) && later(by.reply, old.denied);
+    return lost && made.maker->named == Client::Named::anew;
+  };
+  for (Session& old : sessions_) {
+    if (&old == &made || old.successor.reply.number != 0 || !later(by.reply, old.made) || !succeeds(old)) continue;
+    old.successor = by;
+    const bool begun_anew = old.maker && old.maker->verifier != made.maker->verifier;
+    old.next = begun_anew ? Session::Next::next_life : Session::Next::same_life;
+  }
 }
 
 bool NfsClients::renames(std::vector<Client>& clients, const Client& client) {
@@ -39,7 +62,9 @@ bool NfsClients::renames(std::vector<Client>& clients, const Client& client) {
       std::find_if(clients.begin(), clients.end(), [&](const Client& each) { return each.owner == client.owner; });
   if (at != clients.end()) {
     const bool other = at->name != client.name;
-    at->name = client.name;
+    const Client::Named named = other ? client.named : at->named;
+    *at = client;
+    at->named = named;
     std::rotate(at, at + 1, clients.end());
     return other;
   }
@@ -48,14 +73,15 @@ bool NfsClients::renames(std::vector<Client>& clients, const Client& client) {
   return true;
 }
 
-bool NfsClients::begins_anew(std::optional<std::uint64_t> owner, const wire::ClientNamed& named) {
-  const bool renamed = !owner || renames(clients_, {*owner, named.client});
+bool NfsClients::begins_anew(const std::optional<wire::ClientBegun>& begun, const wire::ClientNamed& named) {
+  const auto known = named.known() ? Client::Named::before : Client::Named::anew;
+  const bool renamed = !begun || renames(clients_, {begun->owner, named.client, begun->verifier, known});
   return renamed && !named.known();
 }
 
 bool NfsClients::confirms_anew() {
   if (!asked_) return true;
-  return renames(older_, {asked_->owner, asked_->verifier});
+  return renames(older_, {asked_->owner, asked_->verifier, asked_->verifier});
 }
 
 bool NfsClients::may_be_of(const std::optional<wire::SessionId>& session, std::uint64_t owner) const {
@@ -71,13 +97,32 @@ bool NfsClients::may_be_made_by(const wire::SessionId& session, std::optional<st
   return known == nullptr || !known->client || !client || known->client == client;
 }
 
-bool NfsClients::served_since(const std::optional<wire::SessionId>& session, FrameRef sign) const {
-  return later(last_served(session), sign);
+bool NfsClients::same_client(const std::optional<wire::SessionId>& session, const wire::SessionId& other) const {
+  if (!session || *session == other) return session.has_value();
+  const Session* one = find(*session);
+  const Session* two = find(other);
+  return one != nullptr && two != nullptr && one->client && one->client == two->client;
 }
 
-FrameRef NfsClients::last_served(const std::optional<wire::SessionId>& session) const {
+bool NfsClients::served_since(const std::optional<wire::SessionId>& session, FrameRef sign) const {
+  return later(served(session), sign);
+}
+
+FrameRef NfsClients::served(const std::optional<wire::SessionId>& session) const {
   const Session* known = session ? find(*session) : nullptr;
   return known != nullptr ? known->served : FrameRef{};
+}
+
+bool NfsClients::over_since(const std::optional<wire::SessionId>& session, FrameRef then) const {
+  const Session* known = session ? find(*session) : nullptr;
+  return known != nullptr && later(known->successor.reply, then) && !later(known->served, known->successor.reply);
+}
+
+FrameRef NfsClients::user_gone(const std::optional<wire::SessionId>& session) const {
+  const Session* known = session ? find(*session) : nullptr;
+  const bool gone =
+      known != nullptr && known->next == Session::Next::next_life && !later(known->served, known->successor.reply);
+  return gone ? known->successor.opened : FrameRef{};
 }
 
 }  // namespace rpcrdma::referee

@@ -41,12 +41,20 @@ void take_bound(NfsWatch& nfs, FrameRef frame, const wire::BoundConnection* boun
 }
 
 /// What the server said of the client's session, it says of the new one from now on.
-void take_made_session(NfsWatch& nfs, const Transaction& call, const wire::SessionId& session) {
+void take_made_session(Connection& connection, const Transaction& call, const wire::SessionId& session,
+                       FrameRef reply) {
+  NfsWatch& nfs = connection.mount->nfs;
   const auto of_client = [&](const wire::SessionId& old) { return nfs.clients.may_be_made_by(old, call.client); };
   for (std::vector<FlagEpisode>* episodes : {&nfs.channel, &nfs.revoked}) {
     if (FlagEpisode* episode = lasting_episode(*episodes, of_client)) episode->session = session;
   }
-  nfs.clients.makes(session, call.client);
+  const bool begun_here = connection.facts.handshake_seen;
+  nfs.clients.makes(session, call.client, {begun_here ? connection.facts.opened : FrameRef{}, reply});
+}
+
+/// Who makes himself known with an EXCHANGE_ID.
+[[nodiscard]] std::optional<wire::ClientBegun> begun_by(const Transaction& call) {
+  return call.client ? std::optional(wire::ClientBegun{call.verifier, *call.client}) : std::nullopt;
 }
 
 /// The server agrees with how the client makes itself known.
@@ -105,7 +113,10 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
       break;
     case wire::operation::exchange_id:
       call.introduces = Transaction::Introduces::client;
-      if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) call.client = client->owner;
+      if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) {
+        call.client = client->owner;
+        call.verifier = client->verifier;
+      }
       break;
     case wire::operation::setclientid: {
       const auto* client = std::get_if<wire::ClientBegun>(&step.arguments);
@@ -189,6 +200,13 @@ constexpr std::uint32_t state_lost = wire::seq4_expired_all_state_revoked | wire
     episodes.erase(over != episodes.end() ? over : episodes.begin());
   }
   return episodes.emplace_back();
+}
+
+/// What the server has said of the client of a session, and not taken back.
+[[nodiscard]] std::uint32_t state_lost_before(NfsWatch& nfs, const wire::SessionId& of) {
+  const FlagEpisode* episode = lasting_episode(
+      nfs.revoked, [&](const wire::SessionId& session) { return nfs.clients.same_client(session, of); });
+  return episode != nullptr ? episode->flags : 0;
 }
 
 void take_flags(std::vector<FlagEpisode>& episodes, const wire::Sequenced& said, std::uint32_t which, FrameRef frame,
@@ -292,6 +310,7 @@ void take_status(Connection& connection, const Transaction& call, std::string_vi
     error.newest = frame;
     error.connection = connection.id();
   }
+  if (!version_3 && status == wire::nfs4err_badsession && call.session) nfs.clients.denies(*call.session, frame);
   const bool restarted = !version_3 && (status == wire::nfs4err_stale_clientid || status == wire::nfs4err_badsession ||
                                         status == wire::nfs4err_stale_stateid || status == wire::nfs4err_grace);
   if (restarted && call.requester == trace::Side::active) take_restart(nfs, status, frame, connection);
@@ -321,9 +340,13 @@ void take_copy(Connection& connection, const Transaction& call, const wire::Copi
 
 void take_sequence(Connection& connection, const wire::Sequenced& said, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
+  const bool first = nfs.clients.served(said.session).number == 0;
   nfs.clients.serves(said.session, frame);
   if (said.flags == 0 && nfs.channel.empty() && nfs.revoked.empty()) return;  // as a healthy server always says
   take_flags(nfs.channel, said, channel_down, frame, connection.id());
+  // Of the first one that the capture shows it is not known since when they stand there.
+  const std::uint32_t lost_before = first ? state_lost : state_lost_before(nfs, said.session);
+  nfs.promises.revoke(said.flags & state_lost & ~lost_before, frame, said.session, nfs.clients);
   take_flags(nfs.revoked, said, state_lost, frame, connection.id());
   if ((said.flags & wire::seq4_restart_reclaim_needed) != 0) take_restart(nfs, 0, frame, connection);
 }
@@ -360,9 +383,11 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
     const auto* said = std::get_if<wire::Sequenced>(&step.result);
     if (said != nullptr) session = said->session;
     if (said != nullptr && call.protection == wire::Protection::integrity) take_sequence(connection, *said, frame);
-    if (const auto* made = std::get_if<wire::CreatedSession>(&step.result)) take_made_session(nfs, call, made->session);
+    if (const auto* made = std::get_if<wire::CreatedSession>(&step.result)) {
+      take_made_session(connection, call, made->session, frame);
+    }
     if (const auto* named = std::get_if<wire::ClientNamed>(&step.result)) {
-      if (!nfs.clients.begins_anew(call.client, *named)) call.introduces = Transaction::Introduces::nobody;
+      if (!nfs.clients.begins_anew(begun_by(call), *named)) call.introduces = Transaction::Introduces::nobody;
     }
     if (const auto* copied = std::get_if<wire::Copied>(&step.result)) {
       take_copy(connection, call, *copied, frame, session);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "referee/state/nfs_watch.hpp"
+#include "wire/nfs_call_start.hpp"
 #include "wire/nfs_steps.hpp"
 #include "wire/rpc.hpp"
 
@@ -113,6 +114,9 @@ void note_operations(Connection& connection, Transaction& call, const CallRead& 
   // Cut by the capture, or data of which it is not known whether they stand here, or more operations than are kept.
   if (compound.operations.size() < compound.count) watch_unread(connection, call.call);
   const bool callback = of_callback(call);
+  if (read.rpc && call.protection == wire::Protection::none && read.rpc->body < message.size()) {
+    call.session = wire::leading_session(message.subspan(read.rpc->body), callback);
+  }
   const bool watched = std::any_of(compound.operations.begin(), compound.operations.end(),
                                    [&](std::uint32_t operation) { return watches(operation, callback); });
   if (watched || callback || watches_files(connection))

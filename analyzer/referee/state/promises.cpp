@@ -62,9 +62,6 @@ void Promises::forget(const ConnectionFacts& on, FrameRef frame, const NfsClient
     for (auto& promise : promises) {
       if (promise.ended.number != 0 || (owner && !clients.may_be_of(promise.session, *owner))) continue;
       show(promise, seen ? sign : Sign{}, seen ? Sign{} : sign);
-      // A lease runs out while the connection goes on: who is named anew there has lost what was promised before.
-      const bool before = promise.connection == on.id && later(frame, promised(promise));
-      if (owner && promise.session && before) keep_later(promise.forgotten.sign, frame);
     }
   };
   show_each(copies);
@@ -159,6 +156,21 @@ void Promises::recalls_answered_unseen(FrameRef callback) {
   std::erase_if(recalls, [&](const Recall& recall) {
     return recall.callback.number == callback.number && recall.ended.number == 0;
   });
+}
+
+void Promises::revoke(std::uint32_t flags, FrameRef reply, const wire::SessionId& session, const NfsClients& clients) {
+  if (flags == 0) return;
+  const auto awaited = [&](const Recall& recall) {
+    return recall.ended.number == 0 && later(reply, recall.callback) && clients.same_client(recall.session, session);
+  };
+  const bool only_one = recall_not_kept.number == 0 && std::count_if(recalls.begin(), recalls.end(), awaited) == 1;
+  const bool all = (flags & wire::seq4_expired_all_state_revoked) != 0;
+  const bool its_own = (flags & wire::seq4_recallable_state_revoked) != 0 && only_one;
+  for (Recall& recall : recalls) {
+    if (!awaited(recall)) continue;
+    if (all || its_own) recall.ended = reply;
+    recall.revoked = all || its_own ? Recall::Revoked::surely : Recall::Revoked::perhaps;
+  }
 }
 
 void Promises::perhaps_given_back(FrameRef reply) {

@@ -58,7 +58,13 @@ struct Recall {
   ConnectionId connection = 0;
   std::optional<wire::SessionId> session;  ///< of the client that has it
   Forgotten forgotten;
-  FrameRef ended;             ///< returned, or excused by an error; number 0: still awaited
+  FrameRef ended;  ///< returned, excused by an error, or taken away; number 0: still awaited
+  /// Did the server take it away, which then waits for nothing?
+  enum class Revoked : std::uint8_t {
+    no,
+    perhaps,  ///< this or another state
+    surely    ///< with `ended`
+  } revoked = Revoked::no;
   FrameRef perhaps_returned;  ///< a Reply since, to a Call that the capture lacks; number 0: none
   Elsewhere elsewhere = Elsewhere::all_kept;
 };
@@ -112,6 +118,10 @@ struct Promises {
   void answer_recalls(FrameRef callback, const wire::ReplySteps& reply, FrameRef frame);
   /// It was answered, and how is not known: its recalls may have been excused.
   void recalls_answered_unseen(FrameRef callback);
+  /// A SEQUENCE of this session says for the first time that state of its client was revoked: `flags`, those that are
+  /// new. Of what was recalled it is all (EXPIRED_ALL_STATE_REVOKED), or what was not returned
+  /// (RECALLABLE_STATE_REVOKED), or whatever it may be (RFC 8881 section 18.46.3).
+  void revoke(std::uint32_t flags, FrameRef reply, const wire::SessionId& session, const NfsClients& clients);
   /// A Reply to a Call of the client that is not in the capture: that may have returned what was recalled since.
   void perhaps_given_back(FrameRef reply);
 };

@@ -94,12 +94,14 @@ struct Transaction {
   } introduces = Introduces::nobody;
   /// Of an EXCHANGE_ID: its owner; of a CREATE_SESSION: for which client it is. Nothing: it was not read.
   std::optional<std::uint64_t> client;
-  bool watched = false;               ///< its results matter to who waits (NfsWatch)
-  std::optional<bool> wrapped;        ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
-  std::optional<std::size_t> wanted;  ///< how many results may come in Write chunks (RFC 8267), once known
-  FrameRef reply;                     ///< first frame of the first Reply; number 0: none yet
-  FrameRef perhaps_answered;          ///< what has its XID, and may be about an earlier Call; number 0: nothing
-  FrameRef broken_reply;              ///< a Reply that cannot be decoded; number 0: none
+  std::uint64_t verifier = 0;              ///< of an EXCHANGE_ID whose owner was read
+  std::optional<wire::SessionId> session;  ///< that it names first; nothing: none, or it was not read
+  bool watched = false;                    ///< its results matter to who waits (NfsWatch)
+  std::optional<bool> wrapped;             ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
+  std::optional<std::size_t> wanted;       ///< how many results may come in Write chunks (RFC 8267), once known
+  FrameRef reply;                          ///< first frame of the first Reply; number 0: none yet
+  FrameRef perhaps_answered;               ///< what has its XID, and may be about an earlier Call; number 0: nothing
+  FrameRef broken_reply;                   ///< a Reply that cannot be decoded; number 0: none
   enum class Answer : std::uint8_t {
     plain,
     inferred,  ///< see answer_uncertain

@@ -145,6 +145,27 @@ TEST(MountLimits, AllCallsThatAreOpenAreCounted) {
   EXPECT_NE(sentence.find("3,073 calls, 1 answered, 3,072 still under way"), std::string::npos) << sentence;
 }
 
+TEST(MountLimits, ACallIsOneThatMayHaveBeenSentAgainWhereItsXidWas) {
+  // The copy goes to a connection of which it is not looked for on all others.
+  for (const bool again : {false, true}) {
+    Busy busy;
+    constexpr ConnectionId many = 80;
+    for (ConnectionId id = 1; id <= many; ++id) {
+      busy.open(id);
+      busy.call(id, 100 + static_cast<std::uint32_t>(id));
+      busy.reply(id, 100 + static_cast<std::uint32_t>(id));
+    }
+    busy.call(1, 7);
+    for (ConnectionId id = 2; id <= many; ++id) {
+      const std::uint32_t xid = again && id == 2 ? 7 : 200 + static_cast<std::uint32_t>(id);
+      busy.call(id, xid);
+      busy.reply(id, xid);
+    }
+    busy.now += 30 * second;
+    EXPECT_EQ(busy.end().verdict.state, again ? MountFacts::State::unknown : MountFacts::State::waiting) << again;
+  }
+}
+
 TEST(MountLimits, AttemptsToOthersAreNoneToMount) {
   constexpr std::uint16_t iser = 3260;
   for (const std::uint16_t port : {iser, std::uint16_t{20049}}) {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/nfs_status.hpp"
+
 namespace rpcrdma::referee {
 namespace {
 
@@ -154,8 +156,8 @@ TEST(Promises, WhatOneClientForgetsIsNotAnothers) {
   wire::SessionId session;
   session.octets[0] = 7;
   NfsClients clients;
-  EXPECT_TRUE(clients.begins_anew(here, {100, 0}));
-  clients.makes(session, 100);
+  EXPECT_TRUE(clients.begins_anew(wire::ClientBegun{0, here}, {100, 0}));
+  clients.makes(session, 100, {frame(1), frame(2)});
   Recall asked = recall(10);
   asked.session = session;
   Promises promises;
@@ -164,18 +166,50 @@ TEST(Promises, WhatOneClientForgetsIsNotAnothers) {
   on.id = 2;
   on.opened = frame(25);
   on.handshake_seen = true;
-  EXPECT_FALSE(clients.begins_anew(here, {100, 0})) << "the name that it had";
-  EXPECT_FALSE(clients.begins_anew(beside, {200, wire::ClientNamed::confirmed})) << "whom the server knows";
-  EXPECT_TRUE(clients.begins_anew(beside, {201, 0}));
+  EXPECT_FALSE(clients.begins_anew(wire::ClientBegun{0, here}, {100, 0})) << "the name that it had";
+  EXPECT_FALSE(clients.begins_anew(wire::ClientBegun{0, beside}, {200, wire::ClientNamed::confirmed}))
+      << "whom the server knows";
+  EXPECT_TRUE(clients.begins_anew(wire::ClientBegun{0, beside}, {201, 0}));
   promises.forget(on, frame(40), clients, beside);
   EXPECT_EQ(gone(promises.recalls), (Gone{0, 0}));
-  EXPECT_TRUE(clients.begins_anew(here, {101, 0}));
+  EXPECT_TRUE(clients.begins_anew(wire::ClientBegun{0, here}, {101, 0}));
   promises.forget(on, frame(41), clients, here);
   EXPECT_EQ(gone(promises.recalls), (Gone{1, 0}));
   // A server that serves the session has forgotten nothing of it.
   EXPECT_FALSE(clients.served_since(session, frame(41)));
   clients.serves(session, frame(42));
   EXPECT_TRUE(clients.served_since(session, frame(41)));
+}
+
+TEST(Promises, WhatTheServerRevokesItDoesNotAwait) {
+  using Revoked = Recall::Revoked;
+  constexpr std::uint32_t recallable = wire::seq4_recallable_state_revoked;
+  struct Case {
+    const char* what;
+    std::uint32_t flags;
+    std::uint32_t recalls;
+    std::uint64_t reply;
+    Revoked revoked;
+  };
+  for (const Case& each : {Case{"the only one", recallable, 1, 50, Revoked::surely},
+                           Case{"one of two", recallable, 2, 50, Revoked::perhaps},
+                           Case{"all", wire::seq4_expired_all_state_revoked, 2, 50, Revoked::surely},
+                           Case{"some", wire::seq4_expired_some_state_revoked, 1, 50, Revoked::perhaps},
+                           Case{"by somebody", wire::seq4_admin_state_revoked, 1, 50, Revoked::perhaps},
+                           Case{"nothing", 0, 1, 50, Revoked::no}, Case{"before", recallable, 1, 10, Revoked::no}}) {
+    SCOPED_TRACE(each.what);
+    Promises promises;
+    for (std::uint32_t i = 0; i < each.recalls; ++i) {
+      promises.begin_recall(recall(10 + i));
+      promises.recalls.back().session = wire::SessionId{};
+    }
+    promises.begin_recall(recall(20));
+    promises.recalls.back().session = wire::SessionId{{1}};
+    promises.revoke(each.flags, frame(each.reply), {}, {});
+    EXPECT_EQ(promises.recalls.front().revoked, each.revoked);
+    EXPECT_EQ(promises.recalls.front().ended.number, each.revoked == Revoked::surely ? each.reply : 0U);
+    EXPECT_EQ(promises.recalls.back().revoked, Revoked::no) << "of another session, and whose is not known";
+  }
 }
 
 TEST(NfsClients, AVerifierThatIsConfirmedAgainBeginsNothing) {
@@ -189,6 +223,58 @@ TEST(NfsClients, AVerifierThatIsConfirmedAgainBeginsNothing) {
   EXPECT_FALSE(clients.confirms_anew()) << "another owner has another verifier";
   clients.asks(wire::ClientBegun{6, 1});
   EXPECT_TRUE(clients.confirms_anew());
+}
+
+TEST(NfsClients, ASessionIsOverWithItsClientsName) {
+  wire::SessionId old;
+  wire::SessionId fresh;
+  fresh.octets[0] = 1;
+  constexpr wire::ClientBegun client{5, 1};
+  struct Case {
+    const char* what;
+    wire::ClientBegun again;
+    wire::ClientNamed named;
+    bool session_made;
+    bool over;
+    bool user_gone;
+  };
+  for (const Case& each :
+       {Case{"the lease ran out", client, {101, 0}, true, true, false},
+        Case{"another verifier", {6, 1}, {101, 0}, true, true, true},
+        Case{"without a session", {6, 1}, {101, 0}, false, false, false},
+        Case{"the name that it had", client, {100, wire::ClientNamed::confirmed}, true, false, false},
+        Case{"another owner", {6, 2}, {101, 0}, true, false, false}}) {
+    SCOPED_TRACE(each.what);
+    NfsClients clients;
+    (void)clients.begins_anew(client, {100, 0});
+    clients.makes(old, 100, {frame(1), frame(10)});
+    (void)clients.begins_anew(each.again, each.named);
+    if (each.session_made) clients.makes(fresh, each.named.client, {frame(20), frame(30)});
+    EXPECT_EQ(clients.over_since(old, frame(29)), each.over);
+    EXPECT_FALSE(clients.over_since(old, frame(30)));
+    EXPECT_EQ(clients.user_gone(old).number, each.user_gone ? 20U : 0U);
+    EXPECT_FALSE(clients.over_since(fresh, frame(29)));
+    EXPECT_EQ(clients.user_gone(fresh).number, 0U);
+    clients.serves(old, frame(31));
+    EXPECT_FALSE(clients.over_since(old, frame(29))) << "the server serves it";
+    EXPECT_EQ(clients.user_gone(old).number, 0U);
+  }
+}
+
+TEST(NfsClients, OfASessionThatNobodyKnowsTheServerHasToSayThatItIsGone) {
+  wire::SessionId fresh;
+  fresh.octets[0] = 1;
+  for (const bool denied : {false, true}) {
+    for (const std::uint32_t flags : {0U, wire::ClientNamed::confirmed}) {
+      NfsClients clients;
+      clients.serves({}, frame(10));
+      if (denied) clients.denies({}, frame(20));
+      (void)clients.begins_anew(wire::ClientBegun{5, 1}, {101, flags});
+      clients.makes(fresh, 101, {frame(25), frame(30)});
+      EXPECT_EQ(clients.over_since(wire::SessionId{}, frame(15)), denied && flags == 0);
+      EXPECT_EQ(clients.user_gone(wire::SessionId{}).number, 0U) << "whose it was is not known";
+    }
+  }
 }
 
 TEST(NfsClients, ForgetsTheSessionThatWasUsedLeast) {
