@@ -7,13 +7,13 @@
 
 namespace rpcrdma::referee {
 
-void rests_on_close(const Witness& witness, const Case& waited, const HeldFinding& held) {
+void rests_on_close(const Witness& witness, RuleId rule, Side lacking, const HeldFinding& held) {
   const Connection& connection = witness.connection;
   if (connection.mount == nullptr || connection.facts.transport == trace::Transport::iwarp || !held) return;
   std::vector<TrustedClose>& all = connection.mount->trusted_closes;
   if (all.size() >= Mount::most_trusted_closes) all.erase(all.begin());
   const std::uint64_t closed = std::max(connection.sides[0].farewell.number, connection.sides[1].farewell.number);
-  all.push_back({held, waited.rule, connection.id(), connection.of(other(waited.accused)).newest_send(), closed});
+  all.push_back({held, rule, connection.id(), connection.of(lacking).newest_send(), closed});
 }
 
 void doubt_closes_beside(const Witness& witness, Side side, FrameRef frame) {
@@ -21,7 +21,7 @@ void doubt_closes_beside(const Witness& witness, Side side, FrameRef frame) {
   if (connection.mount == nullptr || connection.mount->trusted_closes.empty()) return;
   const std::uint64_t behind = connection.of(side).newest_send();
   std::erase_if(connection.mount->trusted_closes, [&](const TrustedClose& close) {
-    const bool beside = close.connection != connection.id() && frame.number > close.peer_until && behind < close.closed;
+    const bool beside = close.connection != connection.id() && frame.number > close.seen_until && behind < close.closed;
     if (!beside) return false;
     witness.context.book.withdraw(close.finding);
     witness.context.book.unchecked(close.rule, close.connection,

@@ -55,7 +55,7 @@ void settle_calls(const Witness& witness, const Case& waited, bool proven) {
                                                      .xid = waited.xid,
                                                      .at_most = waited.severity,
                                                      .what = std::move(message)});
-  if (!proven) rests_on_close(witness, waited, ledger.episode_finding);
+  if (!proven) rests_on_close(witness, waited.rule, other(waited.accused), ledger.episode_finding);
 }
 
 void accuse_later(const Witness& witness, Ledger& ledger, const trace::Send& event, const Transaction& call,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/long_messages.hpp"
@@ -243,6 +244,7 @@ void settle_unknown_memory(const Witness& witness, const Case& waited, bool prov
                                 .at_most = waited.at_most(proven),
                                 .what = unknown_memory_text(connection, waited.accused, use, waited.rule)});
   connection.of(waited.accused).unknown_ops = true;
+  if (!proven) rests_on_close(witness, waited.rule, other(waited.accused), finding);
   mark_guilty(connection, waited, std::move(finding));
 }
 
@@ -253,13 +255,14 @@ void settle_misuse(const Witness& witness, const Case& waited, bool proven) {
   }
   const Case::Misuse& misuse = *waited.is<Case::Misuse>();
   const bool later_packet = misuse.start.number != 0;
-  mark_guilty(witness.connection, waited,
-              witness.conclude(waited, {.frames = {later_packet ? misuse.start : waited.frame, waited.frame,
-                                                   waited.evidence, misuse.ended},
-                                        .by = waited.accused,
-                                        .as = misuse.as,
-                                        .xid = waited.xid,
-                                        .what = use_text(waited.accused, misuse) + misuse.what}));
+  HeldFinding finding = witness.conclude(
+      waited, {.frames = {later_packet ? misuse.start : waited.frame, waited.frame, waited.evidence, misuse.ended},
+               .by = waited.accused,
+               .as = misuse.as,
+               .xid = waited.xid,
+               .what = use_text(waited.accused, misuse) + misuse.what});
+  if (!proven) rests_on_close(witness, waited.rule, other(waited.accused), finding);
+  mark_guilty(witness.connection, waited, std::move(finding));
 }
 
 /// The rule that an operation breaks which is not inside.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
@@ -550,6 +551,7 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
                               "before it closed the connection, as far as the capture shows");
     } else if (orderly && closed_by == offer.requester) {
       missing = judge_missing(witness, offer, now, Severity::error, "and then it closed the connection in good order");
+      rests_on_close(witness, RuleId::pull_completion_missing, offer.requester, missing);
     } else {
       missing = judge_missing(witness, offer, now, Severity::warning, "until the connection ended");
     }

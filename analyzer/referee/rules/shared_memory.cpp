@@ -27,7 +27,7 @@ void settle_shared(const Witness& witness, const Case& waited, bool proven, cons
                            "with XID {:#010x} (frame {}) offers too{}.",
                            name(waited.accused), words.second, waited.xid, counted(shared.length, "octet"),
                            shared.offset, shared.handle, words.first, first.xid, waited.evidence.number, first.then)});
-  if (!proven) rests_on_close(witness, waited, held);
+  if (!proven) rests_on_close(witness, waited.rule, other(waited.accused), held);
 }
 
 }  // namespace rpcrdma::referee

@@ -159,7 +159,8 @@ namespace {
   return std::any_of(mount.lives.begin(), mount.lives.end(),
                      [&](const Life& life) {
                        return earlier(life.opened) &&
-                              (life.one_way || std::any_of(life.newest_lack.begin(), life.newest_lack.end(), gap));
+                              (life.one_way || life.seen == Life::Seen::in_part ||
+                               std::any_of(life.newest_lack.begin(), life.newest_lack.end(), gap));
                      }) ||
          std::any_of(mount.alive.begin(), mount.alive.end(), [&](const auto& other) {
            const Connection& one = *other.second;

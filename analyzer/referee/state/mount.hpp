@@ -146,7 +146,7 @@ struct TrustedClose {
   HeldFinding finding;
   RuleId rule = RuleId{};
   ConnectionId connection = 0;
-  std::uint64_t peer_until = 0;  ///< frame of the newest Send of who is not accused; what was missing stood behind it
+  std::uint64_t seen_until = 0;  ///< newest Send of the side that would tell; what was missing stood behind it
   std::uint64_t closed = 0;      ///< and in front of this frame
 };
 
