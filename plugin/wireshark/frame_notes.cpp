@@ -14,7 +14,7 @@ template <class T>
   return count == 0 ? nullptr : static_cast<T*>(wmem_alloc(pool, count * sizeof(T)));
 }
 
-[[nodiscard]] bool in_front(const Behind& a, const Behind& b) noexcept {
+[[nodiscard]] bool message_in_front(const Behind& a, const Behind& b) noexcept {
   return a.message != b.message ? a.message < b.message : a.place < b.place;
 }
 
@@ -33,7 +33,7 @@ bool Numbers::has(std::uint64_t number) const noexcept {
 }
 
 const Behind* FrameNotes::behind_message(std::uint32_t message) const noexcept {
-  return std::lower_bound(behind, behind + behind_count, Behind{message, 0, 0}, in_front);
+  return std::lower_bound(behind, behind + behind_count, Behind{message, 0, 0}, message_in_front);
 }
 
 FrameNotes notes_of(const journal::Journal& journal, std::uint32_t frame, wmem_allocator_t* pool) {
@@ -59,7 +59,7 @@ FrameNotes notes_of(const journal::Journal& journal, std::uint32_t frame, wmem_a
   }
   std::sort(notes.messages.first, notes.messages.first + notes.messages.count);
   std::sort(notes.answered.first, notes.answered.first + notes.answered.count);
-  std::sort(notes.behind, notes.behind + notes.behind_count, in_front);
+  std::sort(notes.behind, notes.behind + notes.behind_count, message_in_front);
   return notes;
 }
 
