@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace rpcrdma::annotate {
 namespace {
@@ -14,7 +15,6 @@ constexpr std::size_t kTrailer = 4;
 constexpr std::uint16_t kEndOfOptions = 0;
 constexpr std::uint16_t kComment = 1;
 
-using reader::load16;
 using reader::load32;
 using reader::padded;
 
@@ -43,17 +43,39 @@ void close(std::vector<std::uint8_t>& block, std::size_t start, bool big_endian 
 }
 
 [[nodiscard]] bool has_comment(wire::Bytes options, std::string_view comment, bool big_endian) {
-  while (options.size() >= 4) {
-    const std::uint16_t code = load16(options.data(), big_endian);
-    const std::size_t length = load16(options.data() + 2, big_endian);
-    if (code == kEndOfOptions || padded(4 + length) > options.size()) return false;
-    const wire::Bytes value = options.subspan(4, length);
-    if (code == kComment && std::equal(value.begin(), value.end(), bytes(comment).begin(), bytes(comment).end())) {
+  while (const auto option = reader::next_option(options, big_endian)) {
+    const wire::Bytes value = option->value;
+    if (option->code == kComment &&
+        std::equal(value.begin(), value.end(), bytes(comment).begin(), bytes(comment).end())) {
       return true;
     }
-    options = options.subspan(padded(4 + length));
   }
   return false;
+}
+
+[[nodiscard]] bool has_dropped(wire::Bytes options, bool big_endian) {
+  while (const auto option = reader::next_option(options, big_endian)) {
+    const wire::Bytes value = option->value;
+    const bool some = std::any_of(value.begin(), value.end(), [](std::uint8_t octet) { return octet != 0; });
+    if (option->code == reader::kDropsBefore && some) return true;
+  }
+  return false;
+}
+
+/// Of a block that options_of_packet() knows.
+[[nodiscard]] wire::Bytes options_in(const std::vector<std::uint8_t>& block, bool big_endian) {
+  const std::size_t at = options_of_packet(block, big_endian).value_or(block.size() - kTrailer);
+  return wire::Bytes(block).subspan(at, block.size() - kTrailer - at);
+}
+
+/// In front of those that are there.
+void add_options(std::vector<std::uint8_t>& block, std::vector<std::uint8_t> added, bool big_endian) {
+  const std::size_t there = options_in(block, big_endian).size();
+  if (there == 0) put_option(added, kEndOfOptions, {}, big_endian);
+  const std::size_t at = block.size() - kTrailer - there;
+  block.insert(block.begin() + static_cast<std::ptrdiff_t>(at), added.begin(), added.end());
+  block.resize(block.size() - kTrailer);
+  close(block, 0, big_endian);
 }
 
 }  // namespace
@@ -70,18 +92,22 @@ std::optional<std::size_t> options_of_packet(wire::Bytes block, bool big_endian)
 }
 
 void add_comments(std::vector<std::uint8_t>& block, const Comments& comments, bool big_endian) {
-  const std::size_t at = options_of_packet(block, big_endian).value_or(block.size() - kTrailer);
-  const wire::Bytes there = wire::Bytes(block).subspan(at, block.size() - kTrailer - at);
+  const wire::Bytes there = options_in(block, big_endian);
   std::vector<std::uint8_t> added;
   for (const std::string& comment : comments) {
     const std::string_view fits = std::string_view(comment).substr(0, std::numeric_limits<std::uint16_t>::max());
     if (!has_comment(there, fits, big_endian)) put_option(added, kComment, bytes(fits), big_endian);
   }
-  if (added.empty()) return;
-  if (there.empty()) put_option(added, kEndOfOptions, {}, big_endian);
-  block.insert(block.begin() + static_cast<std::ptrdiff_t>(at), added.begin(), added.end());
-  block.resize(block.size() - kTrailer);
-  close(block, 0, big_endian);
+  if (!added.empty()) add_options(block, std::move(added), big_endian);
+}
+
+void add_loss(std::vector<std::uint8_t>& block, bool big_endian) {
+  if (has_dropped(options_in(block, big_endian), big_endian)) return;
+  std::vector<std::uint8_t> count;
+  put(count, 1, 8, big_endian);
+  std::vector<std::uint8_t> added;
+  put_option(added, reader::kDropsBefore, count, big_endian);
+  add_options(block, std::move(added), big_endian);
 }
 
 std::vector<std::uint8_t> section_block(std::string_view application) {
@@ -118,6 +144,22 @@ std::vector<std::uint8_t> interface_block(std::uint16_t link, std::uint32_t snap
     put(value, static_cast<std::uint64_t>(seconds_later), 8);
     put_option(out, offset, value);
   }
+  put_option(out, kEndOfOptions, {});
+  close(out, 0);
+  return out;
+}
+
+std::vector<std::uint8_t> statistics_block(std::uint32_t interface, std::uint64_t time, std::uint64_t dropped) {
+  constexpr std::uint16_t dropped_by_interface = 5;
+  std::vector<std::uint8_t> out;
+  put(out, static_cast<std::uint32_t>(Block::statistics), 4);
+  put(out, 0, 4);
+  put(out, interface, 4);
+  put(out, time >> 32U, 4);
+  put(out, time & 0xffffffffU, 4);
+  std::vector<std::uint8_t> count;
+  put(count, dropped, 8);
+  put_option(out, dropped_by_interface, count);
   put_option(out, kEndOfOptions, {});
   close(out, 0);
   return out;

@@ -28,6 +28,10 @@ void store32(std::uint8_t* to, std::uint32_t value, bool big_endian) noexcept;
 /// The block is complete and options_of_packet() knows it.
 void add_comments(std::vector<std::uint8_t>& block, const Comments& comments, bool big_endian);
 
+/// Says of such a block, where it does not say so yet, that something is missing in front of its packet: one packet
+/// was dropped there, or more. Readers count it, and take it for what it is.
+void add_loss(std::vector<std::uint8_t>& block, bool big_endian);
+
 // Blocks of our own, little-endian
 [[nodiscard]] std::vector<std::uint8_t> section_block(std::string_view application);
 /// `digits`: of fractions of a second, 6 or 9. `seconds_later`: added to every time stamp. `fcs_length`: octets, 0: not
@@ -35,6 +39,9 @@ void add_comments(std::vector<std::uint8_t>& block, const Comments& comments, bo
 [[nodiscard]] std::vector<std::uint8_t> interface_block(std::uint16_t link, std::uint32_t snap_length,
                                                         std::uint8_t digits, std::int64_t seconds_later,
                                                         std::uint8_t fcs_length);
+/// Packets that had no room when the capture was made. `time` in the interface's units.
+[[nodiscard]] std::vector<std::uint8_t> statistics_block(std::uint32_t interface, std::uint64_t time,
+                                                         std::uint64_t dropped);
 /// `time` in the interface's units. Appended to `to`.
 void append_packet(std::vector<std::uint8_t>& to, std::uint32_t interface, std::uint64_t time, wire::Bytes octets,
                    std::uint32_t wire_length);

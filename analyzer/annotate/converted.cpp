@@ -17,9 +17,12 @@ constexpr std::array<std::uint8_t, 4> kNoLimit{};
 
 class Converted final : public InputCopy {
  public:
-  Converted(std::uint32_t snap_length, bool microseconds, OutputFile& out, SharedSection* shared,
-            std::string_view application)
-      : snap_length_(snap_length), microseconds_(microseconds), out_(out), shared_(shared) {
+  Converted(const Original& original, OutputFile& out, SharedSection* shared, std::string_view application)
+      : snap_length_(original.snap_length),
+        dropped_(original.dropped),
+        microseconds_(original.microseconds),
+        out_(out),
+        shared_(shared) {
     if (shared_ == nullptr) out_.write(section_block(application));
   }
 
@@ -46,11 +49,16 @@ class Converted final : public InputCopy {
         interface({packet ? link : 1, early ? long_before : 0, frame.fcs_length}, frame.octets.size());
     append_packet(block_, from.number, time, frame.octets, frame.wire_length);
     if (comments != nullptr) add_comments(block_, *comments, false);
+    if (frame.behind_a_loss) add_loss(block_, false);
     out_.write(block_);
+    newest_ = {from.number, time};
     return {};
   }
 
-  [[nodiscard]] Result finish(std::optional<std::uint64_t> /*damage*/) override { return {}; }
+  [[nodiscard]] Result finish(std::optional<std::uint64_t> /*damage*/) override {
+    if (dropped_ != 0 && newest_) out_.write(statistics_block(newest_->interface, newest_->time, dropped_));
+    return {};
+  }
 
  private:
   struct Interface {
@@ -81,19 +89,26 @@ class Converted final : public InputCopy {
     return found;
   }
 
+  struct Newest {
+    std::uint32_t interface = 0;
+    std::uint64_t time = 0;  ///< in its units
+  };
+
   std::uint32_t snap_length_;
+  std::uint64_t dropped_;
   bool microseconds_;
   OutputFile& out_;
   SharedSection* shared_;
   std::map<Kind, Interface> interfaces_;
+  std::optional<Newest> newest_;
   std::vector<std::uint8_t> block_;
 };
 
 }  // namespace
 
-std::unique_ptr<InputCopy> converted(std::uint32_t snap_length, bool microseconds, OutputFile& out,
-                                     SharedSection* shared, std::string_view application) {
-  return std::make_unique<Converted>(snap_length, microseconds, out, shared, application);
+std::unique_ptr<InputCopy> converted(const Original& original, OutputFile& out, SharedSection* shared,
+                                     std::string_view application) {
+  return std::make_unique<Converted>(original, out, shared, application);
 }
 
 }  // namespace rpcrdma::annotate

@@ -44,8 +44,14 @@ class InputCopy {
 /// pcapng, block by block. `shared`: where it goes into one section with others; null: it keeps its own.
 [[nodiscard]] std::unique_ptr<InputCopy> copy_of_pcapng(std::unique_ptr<Octets> octets, OutputFile& out,
                                                         SharedSection* shared);
-/// Any other format, from its frames. `microseconds`: finer times are not in it.
-[[nodiscard]] std::unique_ptr<InputCopy> converted(std::uint32_t snap_length, bool microseconds, OutputFile& out,
-                                                   SharedSection* shared, std::string_view application);
+/// What is known of an input beside its frames.
+struct Original {
+  std::uint32_t snap_length = 0;  ///< 0: none, or not known
+  bool microseconds = false;      ///< finer times are not in it
+  std::uint64_t dropped = 0;      ///< packets that had no room when it was captured
+};
+/// Any other format, from its frames.
+[[nodiscard]] std::unique_ptr<InputCopy> converted(const Original& original, OutputFile& out, SharedSection* shared,
+                                                   std::string_view application);
 
 }  // namespace rpcrdma::annotate

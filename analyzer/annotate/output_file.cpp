@@ -87,7 +87,8 @@ tl::expected<std::string, std::string> links_followed(const std::string& path) {
 
 namespace {
 
-/// Names of files that are not complete, for the case that a signal ends the program. Two are written at a time.
+/// Names of files that are not complete, for the case that a signal ends the program: as many as one run writes
+/// (--html, --annotate, --sanitize), and one more.
 struct Unfinished {
   std::atomic<bool> there{false};
   std::array<char, PATH_MAX> name{};

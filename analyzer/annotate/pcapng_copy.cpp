@@ -102,6 +102,7 @@ class PcapngCopy final : public InputCopy {
       if (!move_interface()) return tl::unexpected(std::string(kChanged));
     }
     if (comments != nullptr) add_comments(block_, *comments, big_);
+    if (frame.behind_a_loss && type() == Block::enhanced_packet) add_loss(block_, big_);
     grown_ += block_.size() - before;
     out_.write(block_);
     return {};
@@ -109,7 +110,7 @@ class PcapngCopy final : public InputCopy {
 
   /// It has no room for a comment, and no time: it becomes an enhanced packet of its interface, the first, at time 0.
   [[nodiscard]] Result write_simple_packet(const trace::Frame& frame, const Comments* comments) {
-    if (shared_ == nullptr && comments == nullptr) {
+    if (shared_ == nullptr && comments == nullptr && !frame.behind_a_loss) {
       out_.write(block_);
       return {};
     }
@@ -118,6 +119,7 @@ class PcapngCopy final : public InputCopy {
     append_packet(enhanced, shared_ != nullptr ? interfaces_.front() : 0, 0, frame.octets, frame.wire_length);
     if (big_) turn_header(enhanced);
     if (comments != nullptr) add_comments(enhanced, *comments, big_);
+    if (frame.behind_a_loss) add_loss(enhanced, big_);
     grown_ += enhanced.size() - block_.size();
     out_.write(enhanced);
     return {};

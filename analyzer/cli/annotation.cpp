@@ -73,7 +73,8 @@ struct Copies {
     }
     const bool pcap = format.starts_with("pcap");
     const bool microseconds = pcap && !format.starts_with("pcap (ns)");
-    of[input] = annotate::converted(run.inputs[input].snap_length, microseconds, out, section, application());
+    of[input] = annotate::converted({run.inputs[input].snap_length, microseconds, run.inputs[input].dropped}, out,
+                                    section, application());
     return {};
   }
 

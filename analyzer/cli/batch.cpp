@@ -123,7 +123,7 @@ class Batch {
     put(rows_.opening(!held_.captures.empty(), held_.torn));
     for (std::size_t next = 0; (next < options_.captures.size() || !jobs_.empty()) && !unread_;) {
       while (next < options_.captures.size() && running_ < at_once && jobs_.size() < window) {
-        if (!held_.captures.contains(name_in_rows(options_.captures[next]))) start(next);
+        if (!held_.captures.contains(options_.captures[next])) start(next);
         ++next;
       }
       if (jobs_.empty()) continue;

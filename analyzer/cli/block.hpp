@@ -53,9 +53,11 @@ struct Part {
     trace::FrameRef frame;
   };
   template <class What>
-  Part(const What& shown, trace::Opener::Task to_do) : what(shown), task(to_do) {}
+  Part(const What& shown, trace::Opener::Task to_do, std::uint32_t before)
+      : what(shown), told_before(before), task(to_do) {}
 
   std::variant<trace::IbPacket, trace::TcpSegment, trace::Undelivered, Serves, OfCapture> what;
+  std::uint32_t told_before;  ///< so many times that have passed
   trace::Opener::Task task;
 };
 
@@ -65,14 +67,21 @@ class Block {
   static constexpr std::size_t most_octets = std::size_t{1} << 20U;
 
   [[nodiscard]] bool full() const noexcept { return frames_ >= most_frames || octets_ >= most_octets; }
-  [[nodiscard]] bool nothing_for(std::size_t share) const noexcept { return parts_[share].empty(); }
+  [[nodiscard]] bool nothing_for(std::size_t share) const noexcept { return parts_[share].empty() && times_.empty(); }
   template <class What>
   What& give(std::size_t share, const What& what, trace::Opener::Task task = trace::Opener::Task::take) {
-    return std::get<What>(parts_[share].emplace_back(what, task).what);
+    return std::get<What>(parts_[share].emplace_back(what, task, static_cast<std::uint32_t>(times_.size())).what);
   }
+  /// What each share is told.
+  void time_passed(trace::FrameRef frame) { times_.push_back(frame); }
   /// All that is the share's.
   void take(std::size_t number, Share& share) const {
+    std::size_t told = 0;
+    const auto tell = [&](std::size_t before) {
+      for (; told < before; ++told) share.time_passed(times_[told]);
+    };
     for (const Part& part : parts_[number]) {
+      tell(part.told_before);
       if (const auto* packet = std::get_if<trace::IbPacket>(&part.what)) {
         share.take(*packet, part.task);
       } else if (const auto* segment = std::get_if<trace::TcpSegment>(&part.what)) {
@@ -86,6 +95,7 @@ class Block {
         share.of_capture(of_capture.kind, of_capture.frame);
       }
     }
+    tell(times_.size());
   }
 
   /// A frame that comes into it. `hold`: gives what keeps its octets, or nothing.
@@ -105,6 +115,7 @@ class Block {
   /// All have taken what is theirs.
   void clear() {
     for (auto& parts : parts_) parts.clear();
+    times_.clear();
     held_.clear();
     copies_.clear();
     frames_ = octets_ = 0;
@@ -120,6 +131,7 @@ class Block {
   }
 
   std::array<std::vector<Part>, trace::Shares::count> parts_;
+  std::vector<trace::FrameRef> times_;  ///< that have passed
   std::vector<reader::Octets> held_;
   Copies copies_;
   std::size_t frames_ = 0;

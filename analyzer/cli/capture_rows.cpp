@@ -104,6 +104,14 @@ std::string name_in_rows(std::string_view path) {
   return Json(path).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string octets_in_rows(std::string_view path) {
+  constexpr std::string_view replacement = "\xef\xbf\xbd";
+  std::string out;
+  if (name_in_rows(path).find(replacement) == std::string::npos) return out;
+  for (const char octet : path) out += fmt::format("{:02x}", static_cast<unsigned char>(octet));
+  return out;
+}
+
 std::string CaptureRows::opening(bool held, bool torn) {
   any_ = held;
   switch (format_) {
@@ -193,7 +201,9 @@ std::string CaptureRows::ndjson(const std::string& path, ExitStatus status, std:
     out += '\n';
   });
   const Sums sums = sums_of(said);
-  out += fmt::format(R"({{"type":"capture","path":{},"exit":{},"verdict":{},"totals":{}}})", name,
+  std::string octets = octets_in_rows(path);
+  if (!octets.empty()) octets = fmt::format(R"(,"path_octets":"{}")", octets);
+  out += fmt::format(R"({{"type":"capture","path":{}{},"exit":{},"verdict":{},"totals":{}}})", name, octets,
                      static_cast<int>(status), sums.verdict.dump(), sums.totals.dump());
   return out + '\n';
 }

@@ -13,6 +13,8 @@ namespace rpcrdma::cli {
 
 /// A path as a string of JSON; what is no UTF-8 in it becomes replacement characters.
 [[nodiscard]] std::string name_in_rows(std::string_view path);
+/// In hexadecimal, where that string may be several paths: it holds replacement characters. Else empty.
+[[nodiscard]] std::string octets_in_rows(std::string_view path);
 
 class CaptureRows {
  public:

@@ -15,20 +15,14 @@ namespace rpcrdma::cli {
 namespace {
 
 using reader::load32;
-using reader::padded;
 
 constexpr std::uint16_t application_option = 4;
 constexpr std::uint64_t longest_options = std::uint64_t{1} << 20U;
 
 [[nodiscard]] bool written_by_us(wire::Bytes options, bool big_endian) {
-  constexpr std::size_t head = 4;
-  while (options.size() >= head) {
-    const std::uint16_t code = reader::load16(options.data(), big_endian);
-    const std::size_t length = reader::load16(options.data() + 2, big_endian);
-    if (code == 0 || padded(head + length) > options.size()) return false;
-    const std::string_view value(reinterpret_cast<const char*>(options.data()) + head, length);
-    if (code == application_option && value.starts_with(report::tool_name)) return true;
-    options = options.subspan(padded(head + length));
+  while (const auto option = reader::next_option(options, big_endian)) {
+    const std::string_view value(reinterpret_cast<const char*>(option->value.data()), option->value.size());
+    if (option->code == application_option && value.starts_with(report::tool_name)) return true;
   }
   return false;
 }

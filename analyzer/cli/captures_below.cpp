@@ -5,25 +5,23 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "reader/content.hpp"
+#include "reader/source.hpp"
+
 namespace rpcrdma::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kPacked{".gz", ".zst", ".lz4"};
+/// xz and bzip2 as well: what such a file holds cannot be read here, and has to be told.
+constexpr std::array<std::string_view, 5> kPacked{".gz", ".zst", ".lz4", ".xz", ".bz2"};
 constexpr std::array<std::string_view, 8> kNames{".pcap", ".pcapng", ".cap", ".erf", ".snoop", ".ntar", ".dmp", ".trc"};
-constexpr std::array<std::array<unsigned char, 4>, 5> kBeginnings{{{0xD4, 0xC3, 0xB2, 0xA1},
-                                                                   {0xA1, 0xB2, 0xC3, 0xD4},
-                                                                   {0x4D, 0x3C, 0xB2, 0xA1},
-                                                                   {0xA1, 0xB2, 0x3C, 0x4D},
-                                                                   {0x0A, 0x0D, 0x0D, 0x0A}}};
 
 [[nodiscard]] bool named_like_a_capture(std::string name) {
   for (const std::string_view end : kPacked) {
@@ -34,13 +32,10 @@ constexpr std::array<std::array<unsigned char, 4>, 5> kBeginnings{{{0xD4, 0xC3, 
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view end) { return name.ends_with(end); });
 }
 
+/// Compressed or not.
 [[nodiscard]] bool begins_like_a_capture(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 4> read{};
-  if (!file.read(read.data(), read.size())) return false;
-  std::array<unsigned char, 4> begin{};
-  std::transform(read.begin(), read.end(), begin.begin(), [](char c) { return static_cast<unsigned char>(c); });
-  return std::find(kBeginnings.begin(), kBeginnings.end(), begin) != kBeginnings.end();
+  const auto source = reader::Source::open(path.string());
+  return source && reader::is_packet_capture(reader::content_of((*source)->head()));
 }
 
 /// What is below one folder that was named.
@@ -65,11 +60,11 @@ constexpr std::array<std::array<unsigned char, 4>, 5> kBeginnings{{{0xD4, 0xC3, 
     }
     if (!error) continue;
     out.captures.push_back(folder);
-    if (out.trouble.empty()) out.trouble = fmt::format("{}: {}", folder, error.message());
+    out.closed.push_back(fmt::format("{}: {}", folder, error.message()));
   }
   if (out.captures.empty()) {
     out.captures.push_back(named);
-    out.trouble = fmt::format("{}: there is no capture below it", named);
+    out.empty.push_back(named);
   }
   std::sort(out.captures.begin(), out.captures.end());
   return out;
@@ -87,7 +82,8 @@ Below with_captures_below(const std::vector<std::string>& paths) {
     }
     Below found = below(path);
     out.captures.insert(out.captures.end(), found.captures.begin(), found.captures.end());
-    if (out.trouble.empty()) out.trouble = std::move(found.trouble);
+    out.closed.insert(out.closed.end(), found.closed.begin(), found.closed.end());
+    out.empty.insert(out.empty.end(), found.empty.begin(), found.empty.end());
   }
   return out;
 }

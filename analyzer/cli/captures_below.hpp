@@ -10,7 +10,8 @@ namespace rpcrdma::cli {
 struct Below {
   /// In the order of their paths. A folder that cannot be read, or has none, stands there itself.
   std::vector<std::string> captures;
-  std::string trouble;  ///< why the first such folder does; one line for a person, empty: there is none
+  std::vector<std::string> closed;  ///< folders that cannot be read, and why; a line each for a person
+  std::vector<std::string> empty;   ///< folders that were named, and have no capture below them
 };
 
 /// Every capture below each folder that is named; what is no folder stays as it is. A capture is a file that is named

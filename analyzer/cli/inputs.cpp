@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/inputs.hpp"
+
+#include "cli/ring_names.hpp"
 #include "trace/spans.hpp"
 
 #include <algorithm>
@@ -85,6 +87,10 @@ trace::TimeNs Inputs::corrected(const Input& input, trace::TimeNs own, std::uint
   return at < clocks_.size() && own != 0 ? clocks_[at].corrected(own, position) : own;
 }
 
+bool Inputs::ended_early(const Input& input) noexcept {
+  return !input.unreadable.empty() || (input.facts.damaged && !input.facts.damaged->read_on);
+}
+
 // Each is opened when its turn comes: a ring buffer may have more files than a process may have open.
 const trace::Frame* Inputs::next_in_order() {
   for (; at_ < inputs_.size(); ++at_, started_ = false) {
@@ -98,19 +104,22 @@ const trace::Frame* Inputs::next_in_order() {
       if (!order_) straight_ = input.capture.get();
       return frame;
     }
-    const bool up_to_there = input.facts.damaged && !input.facts.damaged->read_on;
-    lost_ = lost_ || !input.unreadable.empty() || up_to_there;
+    lost_ = lost_ || ended_early(input) || (at_ + 1 < inputs_.size() && ring_skips(input.path, inputs_[at_ + 1].path));
   }
   at_ = inputs_.empty() ? 0 : inputs_.size() - 1;
   started_ = true;
   return nullptr;
 }
 
+/// Of the other inputs nobody knows whether they saw what this one did: behind its last frame anything may be missing,
+/// to the end.
 void Inputs::line_up(std::size_t at) {
   Input& input = inputs_[at];
   input.ahead = read(input, at);
   if (input.ahead != nullptr) {
     waiting_.push({input.sent, at});
+  } else {
+    lost_ = lost_ || ended_early(input);
   }
 }
 
@@ -163,9 +172,11 @@ const trace::Frame* Inputs::next() {
   frame_.ref.number = number;
   frame_.input = static_cast<std::uint16_t>(std::min<std::size_t>(at_, UINT16_MAX));
   if (packet_) {
-    frame_.behind_a_loss = std::exchange(lost_, false);
+    const bool lost = std::exchange(lost_, false);
+    lost_to_the_end_ = lost_to_the_end_ || (merge_ && lost);
+    frame_.behind_a_loss = frame_.behind_a_loss || lost;
     last_packet_ = frame_.ref;
-    if (first_packet_.number == 0) first_packet_ = frame_.ref;
+    trace::keep_earliest(first_packet_, frame_.ref);
   }
   return &frame_;
 }

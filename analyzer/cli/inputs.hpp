@@ -59,7 +59,12 @@ class Inputs {
   [[nodiscard]] bool packet() const noexcept { return packet_; }
   /// The last packet given.
   [[nodiscard]] trace::FrameRef last() const noexcept { return last_packet_; }
+  /// The one with the earliest time.
   [[nodiscard]] trace::FrameRef first() const noexcept { return first_packet_; }
+
+  /// Of a merge, when all is read: one of the inputs, which saw what the others need not have seen, could not be read
+  /// to its end. What seems not to have come may stand there.
+  [[nodiscard]] bool lost_to_the_end() const noexcept { return lost_to_the_end_; }
 
   // For progress
   [[nodiscard]] std::string_view current() const noexcept { return name(inputs_[at_]); }
@@ -94,6 +99,8 @@ class Inputs {
     return input.path == "-" ? std::string_view("standard input") : std::string_view(input.path);
   }
   void open(Input& input);
+  /// There was more of it, or it could not be opened.
+  [[nodiscard]] static bool ended_early(const Input& input) noexcept;
   [[nodiscard]] trace::TimeNs corrected(const Input& input, trace::TimeNs own, std::uint64_t position) const noexcept;
   [[nodiscard]] const trace::Frame* read(Input& input, std::size_t at);
   [[nodiscard]] const trace::Frame* read_as_sent(Input& input, std::size_t at);
@@ -115,7 +122,8 @@ class Inputs {
   };
 
   std::vector<Input> inputs_;
-  bool lost_ = false;  ///< one after the other: some of what stands in front of the next packet could not be read
+  bool lost_ = false;                    ///< some of what stands in front of the next packet could not be read
+  bool lost_to_the_end_ = false;         ///< and no other input takes its place
   std::vector<trace::TapClock> clocks_;  ///< by input; empty: none
   std::optional<trace::TapOrder> order_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;  ///< of a merge: one of each input
@@ -131,7 +139,7 @@ class Inputs {
   trace::Frame frame_;
   bool packet_ = false;
   trace::FrameRef last_packet_;
-  trace::FrameRef first_packet_;  ///< by number
+  trace::FrameRef first_packet_;  ///< by time
 };
 
 }  // namespace rpcrdma::cli

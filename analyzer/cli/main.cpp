@@ -9,11 +9,14 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/run.hpp"
+#include "reader/open_pipe.hpp"
 
 namespace {
 
-/// What is half written does not stay behind; then the signal does what it does.
+/// What is half written does not stay behind; then the signal does what it does. With Ctrl-C one ends what writes into
+/// a pipe: what came out of it is still to be told. The next one ends this program.
 void leave(int signal) {
+  if (signal == SIGINT && rpcrdma::reader::end_of_pipes()) return;
   rpcrdma::annotate::remove_unfinished();
   std::signal(signal, SIG_DFL);
   std::raise(signal);

@@ -201,6 +201,40 @@ constexpr std::array kFormats{Choice<Format>{"text", Format::text}, Choice<Forma
                               Choice<Format>{"ndjson", Format::ndjson}, Choice<Format>{"csv", Format::csv},
                               Choice<Format>{"junit", Format::junit}};
 
+/// Empty: none is near.
+[[nodiscard]] std::string_view nearest(std::string_view name, const std::vector<std::string_view>& names) {
+  // Part of a name, or a name with more around it, is near; else so many letters may differ as a slip of the hand
+  // makes.
+  constexpr std::size_t worth_a_part = 4;
+  for (const std::string_view each : names) {
+    if (name.size() >= worth_a_part && each.find(name) != std::string_view::npos) return each;
+  }
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (const std::string_view each : names) {
+    // Levenshtein distance, one row at a time.
+    std::vector<std::size_t> row(each.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      std::size_t diagonal = std::exchange(row[0], i + 1);
+      for (std::size_t j = 0; j < each.size(); ++j) {
+        const std::size_t replaced = diagonal + (name[i] == each[j] ? 0 : 1);
+        diagonal = std::exchange(row[j + 1], std::min({replaced, row[j + 1] + 1, row[j] + 1}));
+      }
+    }
+    // A name that was broken off behind a word counts as well.
+    std::size_t distance = row.back();
+    for (std::size_t j = 1; j < each.size(); ++j) {
+      if (each[j] == '-') distance = std::min(distance, row[j] + 1);
+    }
+    if (distance < least) {
+      least = distance;
+      best = each;
+    }
+  }
+  return best;
+}
+
 [[nodiscard]] Stop no_such_rule(std::string_view option, std::string_view name) {
   const std::string_view nearest = nearest_rule(name);
   return usage(
@@ -346,6 +380,22 @@ void numbers(const CLI::App& app, const Given& given, Options& options, Check& c
                             FMT_VERSION % 100, CLI11_VERSION);
 }
 
+/// Behind what is wrong with the command line: the option that is nearest to one that there is not.
+[[nodiscard]] std::string nearest_option(const CLI::App& app) {
+  std::vector<std::string_view> names;
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* each) { return !each->get_group().empty(); })) {
+    for (const std::string& name : option->get_lnames()) names.emplace_back(name);
+  }
+  for (const std::string& given : app.remaining()) {
+    if (!given.starts_with("--")) continue;
+    const std::string_view name = std::string_view(given).substr(2, given.find('=') - 2);
+    const std::string_view near = nearest(name, names);
+    return near.empty() ? std::string() : fmt::format("; the nearest is --{}", near);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::size_t threads(const Options& options) noexcept {
@@ -353,36 +403,9 @@ std::size_t threads(const Options& options) noexcept {
 }
 
 std::string_view nearest_rule(std::string_view name) {
-  // Part of a name, or a name with more around it, is near; else so many letters may differ as a slip of the hand
-  // makes.
-  constexpr std::size_t worth_a_part = 4;
-  for (const referee::Rule& rule : referee::all_rules()) {
-    if (name.size() >= worth_a_part && rule.name.find(name) != std::string_view::npos) return rule.name;
-  }
-  std::string_view best;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
-  for (const referee::Rule& rule : referee::all_rules()) {
-    // Levenshtein distance, one row at a time.
-    std::vector<std::size_t> row(rule.name.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      std::size_t diagonal = std::exchange(row[0], i + 1);
-      for (std::size_t j = 0; j < rule.name.size(); ++j) {
-        const std::size_t replaced = diagonal + (name[i] == rule.name[j] ? 0 : 1);
-        diagonal = std::exchange(row[j + 1], std::min({replaced, row[j + 1] + 1, row[j] + 1}));
-      }
-    }
-    // A name that was broken off behind a word counts as well.
-    std::size_t distance = row.back();
-    for (std::size_t j = 1; j < rule.name.size(); ++j) {
-      if (rule.name[j] == '-') distance = std::min(distance, row[j] + 1);
-    }
-    if (distance < least) {
-      least = distance;
-      best = rule.name;
-    }
-  }
-  return best;
+  std::vector<std::string_view> names;
+  for (const referee::Rule& rule : referee::all_rules()) names.push_back(rule.name);
+  return nearest(name, names);
 }
 
 tl::expected<Options, Stop> parse(int argc, const char* const* argv) {
@@ -400,7 +423,7 @@ tl::expected<Options, Stop> parse(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     std::string line = error.what();
     std::replace(line.begin(), line.end(), '\n', ' ');
-    return tl::unexpected(usage(line + "; see --help"));
+    return tl::unexpected(usage(line + nearest_option(app) + "; see --help"));
   }
   if (given.version) {
     return tl::unexpected(Stop{ExitStatus::clean, versions(), {}});

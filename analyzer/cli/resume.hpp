@@ -14,7 +14,7 @@
 namespace rpcrdma::cli {
 
 struct Held {
-  std::map<std::string, ExitStatus> captures;  ///< by name_in_rows() of the path as it was named
+  std::map<std::string, ExitStatus> captures;  ///< by the path as it was named
   bool torn = false;                           ///< the file's last line has no end
   /// A run was broken off: what stands behind so many octets belongs to no capture that was finished.
   std::optional<std::uint64_t> broken_behind;

@@ -35,6 +35,7 @@
 #include "cli/taps.hpp"
 #include "cli/targets.hpp"
 #include "report/html.hpp"
+#include "report/input_order.hpp"
 #include "report/ladder_text.hpp"
 #include "report/not_opened.hpp"
 #include "report/report.hpp"
@@ -276,6 +277,7 @@ struct Watching {
       }
     }
   }
+  if (inputs.lost_to_the_end()) trace.lose_the_end();
   trace.finish();
   ReadThrough read{{inputs.report(), judge.finish(inputs.last(), inputs.first()), inputs.frames()}, trace.statistics()};
   if (taps && inputs.opened() > 1) {
@@ -336,6 +338,7 @@ struct Watching {
   for (const std::string& line : complaints) {
     complain(line);
   }
+  if (const std::string order = options.merge ? "" : report::out_of_order(run.inputs); !order.empty()) complain(order);
   if (connection_missing) {
     complain(
         fmt::format("--connection: there is no connection {}; the capture has {}", *options.connection, connections));
@@ -362,14 +365,22 @@ ExitStatus run(const Options& options) {
   switch (options.action) {
     case Action::analyse: {
       Below below = with_captures_below(options.captures);
-      // With --each a folder without captures is a trace that cannot be read, and the others are judged.
-      if (!below.trouble.empty() && !options.each) {
-        complain(below.trouble);
-        return ExitStatus::trouble;
-      }
       Options all = options;
       all.captures = std::move(below.captures);
-      return all.each ? batch(all, analyse) : analyse(all);
+      // There a folder without captures is a trace that cannot be read, and the others are judged.
+      if (all.each) return batch(all, analyse);
+      // What lies in a folder that is closed may belong between what is read.
+      if (!below.closed.empty()) {
+        complain(below.closed.front());
+        return ExitStatus::trouble;
+      }
+      for (const std::string& folder : below.empty) {
+        complain(fmt::format("{}: there is no capture below it", folder));
+        all.captures.erase(std::find(all.captures.begin(), all.captures.end(), folder));
+      }
+      if (all.captures.empty()) return ExitStatus::trouble;
+      const ExitStatus status = analyse(all);
+      return below.empty.empty() ? status : ExitStatus::trouble;
     }
     case Action::list_rules:
       return stop({ExitStatus::clean,

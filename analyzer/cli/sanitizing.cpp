@@ -106,6 +106,24 @@ constexpr std::size_t kLongestKey = std::size_t{1} << 20U;
   return out;
 }
 
+/// Frames that were cut, or dropped when they were captured: of several files that count since the capture began, the
+/// one that counted most.
+struct Lacks {
+  std::uint64_t dropped = 0;
+  std::uint64_t cut = 0;
+
+  bool operator==(const Lacks&) const = default;
+};
+
+[[nodiscard]] Lacks lacks_of(const std::vector<report::Input>& inputs) {
+  Lacks lacks;
+  for (const report::Input& input : inputs) {
+    lacks.dropped = std::max(lacks.dropped, input.dropped);
+    lacks.cut += input.truncated_frames;
+  }
+  return lacks;
+}
+
 /// The line in which two texts differ first.
 [[nodiscard]] std::string first_difference(const std::string& original, const std::string& copy) {
   const auto [a, b] = std::mismatch(original.begin(), original.end(), copy.begin(), copy.end());
@@ -145,7 +163,8 @@ tl::expected<void, std::string> Sanitizing::copy(const Options& options, const r
       const std::string_view format = run.inputs[at].format;
       const bool pcap = format.starts_with("pcap") && !format.starts_with("pcapng");
       const bool microseconds = pcap && !format.starts_with("pcap (ns)");
-      copies[at] = annotate::converted(run.inputs[at].snap_length, microseconds, file_, &shared, {});
+      copies[at] =
+          annotate::converted({run.inputs[at].snap_length, microseconds, run.inputs[at].dropped}, file_, &shared, {});
     }
     trace::Frame out = *frame;
     if (inputs.packet()) {
@@ -153,7 +172,12 @@ tl::expected<void, std::string> Sanitizing::copy(const Options& options, const r
     } else {
       out.octets = {};
     }
+    losses_ += out.behind_a_loss ? 1 : 0;
     if (auto written = copies[at]->frame(out, inputs.packet(), nullptr); !written) return failed(written.error());
+  }
+  for (const auto& input : copies) {
+    if (!input) continue;
+    if (auto done = input->finish(std::nullopt); !done) return failed(done.error());
   }
   return {};
 }
@@ -167,6 +191,10 @@ tl::expected<void, std::string> Sanitizing::check(const Options& options, const 
   report::Run of_copy = judged(again);
   of_copy.not_selected = select(of_copy.report, again);
   const std::string original = comparable(run, inside_->pseudonyms.address_texts());
+  if (const Lacks lacks = lacks_of(run.inputs);
+      !(Lacks{std::max(lacks.dropped, losses_), lacks.cut} == lacks_of(of_copy.inputs))) {
+    return failed(fmt::format("the copy would not say what frames lack, so {} is not written", options.sanitize));
+  }
   const std::string copy = comparable(of_copy, {});
   if (original == copy) return {};
   return failed(fmt::format("the report of the copy differs from that of the original, so {} is not written: {}",

@@ -2,6 +2,7 @@
 // --sanitize: the captures of a run again, without anybody's data.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -50,6 +51,7 @@ class Sanitizing {
   [[nodiscard]] tl::expected<void, std::string> check(const Options& options, const report::Run& run);
 
   annotate::OutputFile file_;
+  std::uint64_t losses_ = 0;  ///< places where the copy says that something is missing
   std::unique_ptr<Inside> inside_;
 };
 

@@ -26,6 +26,7 @@ class Share {
   Share& operator=(const Share&) = delete;
 
   // In the order of the capture
+  void time_passed(trace::FrameRef frame) { transports_->time_passed(frame); }
   void take(const trace::IbPacket& packet, trace::Opener::Task task) { transports_->take(packet, task); }
   void take(const trace::TcpSegment& segment, trace::Opener::Task task) {
     if (transports_->take(segment, task)) ++rdma_segments_;

@@ -47,6 +47,7 @@ class Front {
     if (read == nullptr) return false;
     if (progress_.due(read->ref.number)) progress_.show(inputs_.current(), read->ref.number, inputs_.position());
     if (!inputs_.packet()) return true;
+    if (opener_.time_passed(read->ref)) to.time_passed(read->ref);
     if (read->behind_a_loss) [[unlikely]] {
       tell_all(trace::Quality::Kind::input_lost, read->ref, to);
     }
@@ -69,6 +70,11 @@ class Front {
     return true;
   }
 
+  void time_passed(trace::FrameRef frame) const {
+    for (const auto& share : all_) {
+      if (share) share->time_passed(frame);
+    }
+  }
   [[nodiscard]] Share* at(std::size_t share) const noexcept { return all_[share].get(); }
   [[nodiscard]] const Inputs& inputs() const noexcept { return inputs_; }
   [[nodiscard]] trace::FrameRef last() const noexcept { return opener_.last(); }
@@ -125,6 +131,7 @@ class AtOnce {
  public:
   explicit AtOnce(Front& front) : front_(front) {}
 
+  void time_passed(trace::FrameRef frame) const { front_.time_passed(frame); }
   static const trace::Frame& kept(const trace::Frame& frame) { return frame; }
   template <class Packet>
   void give(std::size_t share, const Packet& packet, trace::Opener::Task task, bool /*joined*/) {
@@ -147,6 +154,7 @@ class Later {
  public:
   Later(const Front& front, Block& block) : front_(front), block_(block) {}
 
+  void time_passed(trace::FrameRef frame) { block_.time_passed(frame); }
   const trace::Frame& kept(const trace::Frame& frame) {
     frame_ = frame;
     block_.keep(frame_, [&] { return front_.inputs().hold(); });
@@ -319,7 +327,7 @@ class Line {
     ended_ = !more;
     block.awaited = 0;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (block.nothing_for(i)) continue;
+      if (front_.at(i) == nullptr || block.nothing_for(i)) continue;
       ++block.awaited;
       lanes_[i].waiting.push_back(&block);
     }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reader/capture.hpp"
 #include "trace/frame.hpp"
@@ -45,6 +46,8 @@ class Backend {
   [[nodiscard]] virtual std::optional<Damage> passed_over() const = 0;
   /// At the end: packets that, so the file says, had no room when it was captured. At least so many.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept { return 0; }
+  /// In front of which packets of those read so far, counted from 1; null: it cannot tell.
+  [[nodiscard]] virtual const std::vector<std::uint64_t>* places_of_dropped() const noexcept { return nullptr; }
   [[nodiscard]] virtual std::string format() const = 0;
   /// Of the file as a whole; 0: there is none.
   [[nodiscard]] virtual std::uint32_t snap_length() const = 0;

@@ -21,11 +21,6 @@
 namespace rpcrdma::reader {
 namespace {
 
-[[nodiscard]] bool is_libpcaps(Content content) noexcept {
-  return content == Content::pcap || content == Content::pcap_ns || content == Content::pcap_modified ||
-         content == Content::pcapng;
-}
-
 class FileCapture final : public Capture {
  public:
   FileCapture(const std::string& path, std::unique_ptr<Source> source)
@@ -35,7 +30,7 @@ class FileCapture final : public Capture {
 
   [[nodiscard]] tl::expected<void, std::string> choose(Ways ways) {
     // libpcap may have to hand a pcapng over half way: only a plain pcap streams.
-    if (content_ == Content::pcapng || !is_libpcaps(content_)) {
+    if (content_ == Content::pcapng || !is_packet_capture(content_)) {
       if (auto kept = keep_capture(*source_); !kept) {
         return kept;
       }
@@ -51,7 +46,7 @@ class FileCapture final : public Capture {
         return rewound;
       }
     }
-    if (is_libpcaps(content_)) {
+    if (is_packet_capture(content_)) {
       if (auto opened = open_with_libpcap(*source_, content_)) {
         take(std::move(*opened));
         return {};
@@ -81,6 +76,7 @@ class FileCapture final : public Capture {
       switch (backend_->next(record_)) {
         case Step::record:
           packet_ = record_.is_packet;
+          record_.frame.behind_a_loss = packet_ && dropped_in_front();
           note();
           return &record_.frame;
         case Step::end:
@@ -140,6 +136,7 @@ class FileCapture final : public Capture {
     std::optional<Shortage> shortage;
     std::uint64_t parts = 0;
     std::uint64_t dropped = 0;
+    std::vector<std::uint64_t> places;  ///< of these, as the watch tells them
   };
 
   [[nodiscard]] static Survey survey(Source& source, bool pcapng, std::optional<std::uint64_t> stop) {
@@ -167,6 +164,7 @@ class FileCapture final : public Capture {
       out.broken = blocks.broken_block();
       out.defect = blocks.defect();
       out.dropped = blocks.dropped();
+      out.places = blocks.places();
     }
     out.shortage = source.shortage();
     out.parts = source.parts();
@@ -212,6 +210,17 @@ class FileCapture final : public Capture {
   void end() {
     facts_.dropped = std::max(backend_->dropped(), survey_.dropped);
     done_ = std::move(backend_);
+  }
+
+  /// The file says that packets are missing right in front of the one at hand. What reads without a library leaves such
+  /// files to others.
+  [[nodiscard]] bool dropped_in_front() {
+    ++packets_;
+    if (content_ != Content::pcapng || way_ == Way::direct) return false;
+    const std::vector<std::uint64_t>* own = backend_->places_of_dropped();
+    const std::vector<std::uint64_t>& places = own != nullptr ? *own : survey_.places;
+    while (next_place_ < places.size() && places[next_place_] < packets_) ++next_place_;
+    return next_place_ < places.size() && places[next_place_] == packets_;
   }
 
   /// Damage that did not end the reading.
@@ -331,6 +340,8 @@ class FileCapture final : public Capture {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> done_;  ///< keeps the last frame's octets valid
   Record record_;
+  std::uint64_t packets_ = 0;
+  std::size_t next_place_ = 0;  ///< of those where packets were dropped
   Way way_ = Way::library;
   Survey survey_;
   InputFacts facts_;
@@ -354,7 +365,7 @@ tl::expected<void, std::string> keep_capture(Source& source) {
   }
   // Of what only libwiretap may know, no more is kept than it takes to find out: there may be no end to it.
   constexpr std::uint64_t enough = std::uint64_t{1} << 20U;
-  if (!is_libpcaps(content) && !source.reopenable()) {
+  if (!is_packet_capture(content) && !source.reopenable()) {
     if (auto begun = source.keep(enough); !begun) {
       return begun;
     }

@@ -72,6 +72,11 @@ std::string_view compression_name(Content content) noexcept {
   }
 }
 
+bool is_packet_capture(Content content) noexcept {
+  return content == Content::pcap || content == Content::pcap_ns || content == Content::pcap_modified ||
+         content == Content::pcapng;
+}
+
 bool is_hopeless(Content content) noexcept {
   return content == Content::empty || content == Content::zeros || content == Content::text || content == Content::xz ||
          content == Content::bzip2;

@@ -30,6 +30,8 @@ enum class Content : std::uint8_t {
 /// "gzip", "xz", ...; empty for what is not compressed.
 [[nodiscard]] std::string_view compression_name(Content content) noexcept;
 
+/// pcap of any kind, or pcapng.
+[[nodiscard]] bool is_packet_capture(Content content) noexcept;
 /// Nothing that any library here reads can begin like this.
 [[nodiscard]] bool is_hopeless(Content content) noexcept;
 /// Why what begins like this is no capture, for a person.

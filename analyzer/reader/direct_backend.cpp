@@ -277,22 +277,13 @@ class Pcapng final : public DirectBackend {
 
   /// A packet's options from `from` on stay before `to`, both of the block at hand, and say nothing of dropped ones.
   [[nodiscard]] bool usual_options(std::uint32_t from, std::uint32_t to) const noexcept {
-    while (to - from >= 4) {
-      const std::uint64_t length = padded(half(row_.here() + from + 2));
-      const std::uint16_t code = half(row_.here() + from);
-      if (code == 0) {
-        return true;
-      }
-      if (code == kDropsBefore) {
+    wire::Bytes options(row_.here() + from, to - from);
+    while (const auto option = next_option(options, big_endian_)) {
+      if (option->code == kDropsBefore) {
         return false;
       }
-      from += 4;
-      if (length > to - from) {
-        return false;
-      }
-      from += static_cast<std::uint32_t>(length);
     }
-    return true;
+    return options.size() < kOptionHead;
   }
 
   /// A block that is no packet.

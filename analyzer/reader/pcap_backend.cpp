@@ -170,6 +170,10 @@ class PcapBackend final : public Backend {
 
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return stream_.watch().dropped(); }
 
+  [[nodiscard]] const std::vector<std::uint64_t>* places_of_dropped() const noexcept override {
+    return &stream_.watch().places();
+  }
+
   [[nodiscard]] std::string format() const override {
     switch (content_) {
       case Content::pcap_ns:

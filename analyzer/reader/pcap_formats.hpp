@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "wire/bytes.hpp"
 
@@ -45,5 +46,27 @@ constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;  ///< behind type and leng
 
 /// Data, options and names begin at whole words.
 [[nodiscard]] constexpr std::uint64_t padded(std::uint64_t length) noexcept { return (length + 3) / 4 * 4; }
+
+struct Option {
+  std::uint16_t code = 0;
+  wire::Bytes value;  ///< without what fills its last word
+};
+constexpr std::size_t kOptionHead = 4;  ///< octets: code and length
+
+/// Takes the next one off the options of a block. Nothing: their end, whether it is said or the block's; or, with a
+/// head and more of them left, one that goes beyond the block.
+[[nodiscard]] inline std::optional<Option> next_option(wire::Bytes& options, bool big_endian) noexcept {
+  if (options.size() < kOptionHead) return std::nullopt;
+  const std::uint16_t code = load16(options.data(), big_endian);
+  const std::size_t length = load16(options.data() + 2, big_endian);
+  if (code == 0) {
+    options = {};
+    return std::nullopt;
+  }
+  if (padded(kOptionHead + length) > options.size()) return std::nullopt;
+  const Option option{code, options.subspan(kOptionHead, length)};
+  options = options.subspan(padded(kOptionHead + length));
+  return option;
+}
 
 }  // namespace rpcrdma::reader

@@ -47,7 +47,7 @@ std::uint32_t PcapngWatch::word(std::size_t at) const noexcept { return load32(h
 
 std::uint16_t PcapngWatch::half(std::size_t at) const noexcept { return load16(here_.data() + at, big_endian_); }
 
-void PcapngWatch::see(wire::Bytes octets) noexcept {
+void PcapngWatch::see(wire::Bytes octets) {
   while (!octets.empty() && !lost_) {
     if (skip_ > 0) {
       const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(skip_, octets.size()));
@@ -76,7 +76,7 @@ std::optional<std::uint64_t> PcapngWatch::broken_block() const noexcept {
   return lost_ || inside ? std::optional(block_) : std::nullopt;
 }
 
-void PcapngWatch::take() noexcept {
+void PcapngWatch::take() {
   switch (part_) {
     case Part::header:
       return header();
@@ -122,7 +122,7 @@ void PcapngWatch::section() noexcept {  // its type reads the same in both byte 
   offset_ = false;
 }
 
-void PcapngWatch::header() noexcept {
+void PcapngWatch::header() {
   type_ = static_cast<Block>(word(0));
   if (type_ == Block::section) {
     section();
@@ -138,9 +138,12 @@ void PcapngWatch::header() noexcept {
     ++interfaces_;
     ethernet_ = half(8) == kEthernet;
   }
+  if (type_ == Block::enhanced_packet || type_ == Block::packet || type_ == Block::simple_packet) {
+    ++packets_;
+  }
   constexpr std::uint16_t not_known = 0xffff;
   if (type_ == Block::packet && half(10) != not_known) {
-    between_packets_ += half(10);
+    dropped_before(half(10));
   }
   if (length_ == kHeader) {  // what was taken for its first word is its trailer
     std::memcpy(here_.data(), here_.data() + 8, kTrailer);
@@ -220,16 +223,24 @@ bool PcapngWatch::counts_what_was_dropped(std::uint16_t code) const noexcept {
                                          : type_ == Block::statistics && (code == by_interface || code == by_system);
 }
 
-void PcapngWatch::count() noexcept {
+void PcapngWatch::count() {
   const std::uint64_t first = word(0);
   const std::uint64_t second = word(4);
   const std::uint64_t value = big_endian_ ? first << 32U | second : second << 32U | first;
   if (type_ == Block::statistics) {
     by_statistics_ = std::max(by_statistics_, value);
   } else {
-    between_packets_ += std::min(value, std::numeric_limits<std::uint64_t>::max() - between_packets_);
+    dropped_before(value);
   }
   options_or_end();
+}
+
+void PcapngWatch::dropped_before(std::uint64_t count) {
+  between_packets_ += std::min(count, std::numeric_limits<std::uint64_t>::max() - between_packets_);
+  const bool told = !places_.empty() && places_.back() == packets_;
+  if (count != 0 && !told && places_.size() < most_places) {
+    places_.push_back(packets_);
+  }
 }
 
 void PcapngWatch::names_or_options() noexcept {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "reader/pcap_formats.hpp"
 #include "wire/bytes.hpp"
@@ -26,7 +27,7 @@ class PcapngWatch {
   };
 
   /// The next octets of the file, in order.
-  void see(wire::Bytes octets) noexcept;
+  void see(wire::Bytes octets);
   /// Something was seen that libpcap would leave out, or tell wrongly.
   [[nodiscard]] bool unfit_for_libpcap() const noexcept { return unfit_; }
   /// Where the last block begins of which anything was seen.
@@ -40,17 +41,21 @@ class PcapngWatch {
   /// Packets that, so the file says, whoever captured had no room for: at least so many. Statistics count from the
   /// start of a capture; of several interfaces and sections the one that lost most.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return std::max(by_statistics_, between_packets_); }
+  /// In front of which packets some of them were, counted from 1, in order; no more places than `most_places`.
+  static constexpr std::size_t most_places = std::size_t{1} << 16U;
+  [[nodiscard]] const std::vector<std::uint64_t>& places() const noexcept { return places_; }
 
  private:
   enum class Part : std::uint8_t { header, fixed, option, count, name, name_end, trailer };
 
-  void take() noexcept;
-  void header() noexcept;
+  void take();
+  void header();
   void section() noexcept;
   void fixed() noexcept;
   void option() noexcept;
   [[nodiscard]] bool counts_what_was_dropped(std::uint16_t code) const noexcept;
-  void count() noexcept;
+  void count();
+  void dropped_before(std::uint64_t count);
   void name() noexcept;
   void name_end() noexcept;
   void trailer() noexcept;
@@ -78,6 +83,8 @@ class PcapngWatch {
   std::size_t name_end_ = 0;      ///< where in its last word a name has to end
   std::uint64_t by_statistics_ = 0;
   std::uint64_t between_packets_ = 0;
+  std::uint64_t packets_ = 0;
+  std::vector<std::uint64_t> places_;
   std::optional<Defect> defect_;
   bool ethernet_ = false;  ///< of the interface at hand
   bool offset_ = false;    ///< the section's first interface adds something to its times

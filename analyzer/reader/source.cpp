@@ -142,6 +142,9 @@ tl::expected<void, std::string> Source::prepare() {
   if (::fstat(fd_.get(), &status) != 0) {
     return tl::unexpected(reason(errno));
   }
+  if (!S_ISREG(status.st_mode)) {
+    open_pipe_.emplace();
+  }
   if (S_ISDIR(status.st_mode)) {
     return tl::unexpected(std::string("a folder in which there is no capture"));
   }
@@ -191,7 +194,8 @@ tl::expected<void, std::string> Source::fill_head() {
 }
 
 ssize_t Source::read_file(void* to, std::size_t length) {
-  const ssize_t got = read_some(fd_.get(), to, length);
+  const bool piped = open_pipe_ && !pipe_;  // else fd_ is the file that keeps it
+  const ssize_t got = piped ? OpenPipe::read(fd_.get(), to, length) : read_some(fd_.get(), to, length);
   if (got > 0) {
     taken_ += static_cast<std::uint64_t>(got);
     if (peeking_ && !reopenable_) {
@@ -365,7 +369,8 @@ tl::expected<void, std::string> Source::keep(std::uint64_t most) {
   std::vector<std::uint8_t> block(kPart);
   while (more && total < most) {
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), most - total));
-    const ssize_t got = read_some(pipe_.get(), block.data(), wanted);
+    const ssize_t got =
+        open_pipe_ ? OpenPipe::read(pipe_.get(), block.data(), wanted) : read_some(pipe_.get(), block.data(), wanted);
     if (got < 0) {
       return tl::unexpected(reason(errno));
     }
@@ -373,6 +378,7 @@ tl::expected<void, std::string> Source::keep(std::uint64_t most) {
   }
   if (!more) {
     pipe_ = Descriptor();
+    open_pipe_.reset();
   }
   return again(std::move(file), total);
 }

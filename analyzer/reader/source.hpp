@@ -17,6 +17,7 @@
 #include <tl/expected.hpp>
 
 #include "reader/content.hpp"
+#include "reader/open_pipe.hpp"
 #include "reader/unpacker.hpp"
 #include "wire/bytes.hpp"
 
@@ -107,7 +108,8 @@ class Source {
 
   std::size_t part_;
   Descriptor fd_;
-  Descriptor pipe_;  ///< of what fd_ keeps the beginning
+  Descriptor pipe_;                    ///< of what fd_ keeps the beginning
+  std::optional<OpenPipe> open_pipe_;  ///< while more may come of one
   std::array<std::uint8_t, 64> head_{};
   std::size_t head_length_ = 0;
   std::size_t head_given_ = 0;        ///< how much of the head read() has handed out

@@ -43,7 +43,9 @@ struct Referee::Impl {
   Finished finished;
   Peers peers;
   Mounts mounts{book, options};
-  trace::Moment now;  ///< at the end
+  trace::Moment now;  ///< at the end, or of what is said as if it had come
+  trace::Moment frames;
+  const trace::Moment* before_the_end = &frames;
   MessageQueue queue{take_message, judge_read};
   std::uint64_t rdma_messages = 0;
   bool any_rpcrdma = false;
@@ -57,28 +59,35 @@ struct Referee::Impl {
            std::find(options.service_ports.begin(), options.service_ports.end(), *port) != options.service_ports.end();
   }
 
+  /// The direction that seemed not to be captured comes after all: what it lacks is what stood in front of this.
+  void find_direction(Connection& connection, const trace::EventBase& event) {
+    connection.facts.one_way = false;
+    trace::Gap before;
+    static_cast<trace::EventBase&>(before) = event;
+    before.overtaken_in = {};
+    queue.disturbed(on(connection));
+    judge_gap(on(connection), before);
+  }
+
   /// Everything common to what one side did: who is alive, and what may be settled now.
   Connection* seen(const trace::EventBase& event, bool in_order) {
     Connection* connection = connections.find(event.connection);
     if (connection == nullptr) return nullptr;
-    SideState& state = connection->of(event.side);
-    ++state.events;
-    if (state.first_event.number == 0) state.first_event = event.frame;
-    if (in_order && event.frame.number > state.last_event.number) state.last_event = event.frame;
-    SideState& peer = connection->of(other(event.side));
-    if (in_order && peer.acknowledged_in.number <= event.frame.number) peer.taken = peer.acknowledged;
-    connection->last_frame = event.frame;
-    connection->of(other(event.side)).answered_by(event.frame);
+    const bool late = connection->of(event.side).events == 0 && connection->of(other(event.side)).events != 0;
+    if (late && connection->facts.one_way && !connection->over()) find_direction(*connection, event);
+    note(*connection, event, in_order);
     return connection;
   }
 
-  void credits_in_doubt(Connection& connection, const trace::Send& event) {
+  static void note(Connection& connection, const trace::EventBase& event, bool in_order) {
     SideState& state = connection.of(event.side);
-    if (event.frame.number >= state.last_event.number) return;
-    if (RecentSend* send =
-            state.sends.newest([&](const RecentSend& s) { return s.frame.number > event.frame.number; })) {
-      send->credits = RecentSend::Credits::uncertain;
-    }
+    ++state.events;
+    if (state.first_event.number == 0) state.first_event = event.frame;
+    if (in_order && event.frame.number > state.last_event.number) state.last_event = event.frame;
+    SideState& peer = connection.of(other(event.side));
+    if (in_order && peer.acknowledged_in.number <= event.frame.number) peer.taken = peer.acknowledged;
+    connection.last_frame = event.frame;
+    peer.answered_by(event.frame);
   }
 
   void after(Connection& connection, const trace::EventBase& event) {
@@ -96,6 +105,8 @@ struct Referee::Impl {
     if (!connection.over()) return;
     // One side is silent because nobody captured it: what it was asked is not waited for.
     connection.notice_one_way();
+    // Now: how long its state is kept depends on how many others are over.
+    if (connection.facts.one_way) say_one_way(connection);
     keep_unheard(connection);
     keep_open_calls(connection);
     connection.transactions.clear();
@@ -112,11 +123,20 @@ struct Referee::Impl {
     make_room(connection);
   }
 
-  /// This one is over: the state of an older one is dropped for it, its facts are kept.
+  void say_one_way(Connection& connection) {
+    if (!reported(connection)) return;
+    judge_one_way(on(connection), connection.sides[0].events > 0 ? Side::active : Side::passive);
+  }
+
+  /// This one is over: the state of an older one is dropped for it, its facts are kept. What is said of that has its
+  /// place at the end of the capture, as if there had been room.
   void make_room(const Connection& over) {
     Connection* oldest = connections.keep_newest(over);
     if (oldest == nullptr) return;
+    now = {trace::Moment::Step::connections_facts, oldest->id()};
+    book.follow(now);
     finish_connection(*oldest);
+    book.follow(*before_the_end);
     Mounts::forgets(*oldest);
     connections.drop(oldest->id());
   }
@@ -186,10 +206,9 @@ struct Referee::Impl {
   }
 
   void judge_end(Connection& connection, FrameRef last) {
-    const bool client_seen = connection.sides[0].events > 0;
     if (connection.facts.one_way) {
       connection.cases.clear();
-      if (reported(connection)) judge_one_way(on(connection), client_seen ? Side::active : Side::passive);
+      if (!connection.over()) say_one_way(connection);
       return;
     }
     settle_all_cases(on(connection), std::nullopt, false);
@@ -357,7 +376,8 @@ void Referee::on(const trace::Disconnect& event) {
       impl_->mounts.leaves(*connection, event.frame);
     }
   }
-  impl_->seen(event, true);
+  // It may be known by what its peer says alone: no frame of its side.
+  Impl::note(*connection, event, true);
 }
 
 void Referee::on(const trace::Send& event) {
@@ -369,7 +389,8 @@ void Referee::on(const trace::Send& event) {
   if (event.invalidated) ++operations.sends_with_invalidate;
   const std::uint64_t before = connection->messages;
   doubt_beginning(*connection);
-  impl_->credits_in_doubt(*connection, event);  // behind a later frame of its own direction: a hole was filled
+  // Behind a later frame of its own direction a hole was filled. Over TCP each says what its sender had by then.
+  if (connection->facts.transport != trace::Transport::iwarp) connection->of(event.side).doubt_credits(event.frame);
   if (!impl_->queue.send(impl_->on(*connection), event)) return;
   if (connection->v2.refusal.number != 0) impl_->peers.judge_version_refusal(impl_->on(*connection), event.frame);
   if (before == 0 && connection->messages != 0) {
@@ -465,7 +486,7 @@ void Referee::on(const trace::Gap& event) {
   Connection* connection = impl_->connections.find(event.connection);
   if (connection == nullptr || connection->kind == Connection::Kind::other) return;
   if (connection->over()) {
-    doubt_left_offers(impl_->on(*connection), event.side);
+    judge_gap_behind_close(impl_->on(*connection), event);
     return;
   }
   impl_->hear(event);
@@ -499,6 +520,7 @@ void Referee::on(const trace::Liveness& event) {
 void Referee::on(const trace::Quality& event) {
   if (event.kind == trace::Quality::Kind::time_backwards) impl_->mounts.clock_set_back(event.frame);
   if (event.kind == trace::Quality::Kind::input_lost) {
+    impl_->mounts.input_lost(event.frame);
     for (const ConnectionId id : impl_->connections.ids()) {
       Connection& each = *impl_->connections.find(id);
       if (each.over() || each.kind == Connection::Kind::other) continue;
@@ -520,7 +542,10 @@ void Referee::tell() {
   impl_->book.tell_settled([&](ConnectionId id) { return impl_->certain(id); });
 }
 
-void Referee::follow(const trace::Moment& now) { impl_->book.follow(now); }
+void Referee::follow(const trace::Moment& now) {
+  impl_->before_the_end = &now;
+  impl_->book.follow(now);
+}
 
 Report Referee::finish(FrameRef last, FrameRef first) {
   const AcrossMounts across = finish_connections(last);

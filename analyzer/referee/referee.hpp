@@ -53,7 +53,7 @@ class Referee final : public trace::EventSink {
   void on(const trace::NfsOverTcp&) override;
 
   /// End of capture: judge what is still open, hand over the report. The referee is empty afterwards. Times in
-  /// sentences count from the capture's first frame, or from the first one that is known of a mount.
+  /// sentences count from the capture's earliest frame, or from the first one that is known of a mount.
   [[nodiscard]] Report finish(FrameRef last, FrameRef first = {});
 
   /// Open at once; further ones are not judged.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "referee/forwarding.hpp"
 #include "report/ladder.hpp"
 #include "report/report.hpp"
 #include "report/series.hpp"
@@ -12,27 +13,24 @@
 namespace rpcrdma::report {
 
 /// Hears what the referee tells while the capture is read, for the page.
-class PageRecorder final : public referee::Observer {
+class PageRecorder final : public referee::Forwarding {
  public:
+  PageRecorder() { hand_on_to(&ladder); }
+  PageRecorder(const PageRecorder&) = delete;
+  PageRecorder& operator=(const PageRecorder&) = delete;
+  ~PageRecorder() override = default;
+
   Ladder ladder;
   Series series;
 
-  void handshake(const referee::ConnectionFacts&, trace::Side, trace::FrameRef) override {}
   void message(const referee::ConnectionFacts& connection, const referee::MessageSeen& seen) override {
-    ladder.message(connection, seen);
+    Forwarding::message(connection, seen);
     series.message(connection, seen);
   }
   void operation(const referee::ConnectionFacts& connection, const referee::OperationSeen& seen) override {
-    ladder.operation(connection, seen);
+    Forwarding::operation(connection, seen);
     series.operation(connection, seen);
   }
-  void heard(const trace::ConnectRequest& event) override { ladder.heard(event); }
-  void heard(const trace::ConnectReply& event) override { ladder.heard(event); }
-  void heard(const trace::ConnectReject& event) override { ladder.heard(event); }
-  void heard(const trace::ConnectReady& event) override { ladder.heard(event); }
-  void heard(const trace::Disconnect& event) override { ladder.heard(event); }
-  void heard(const trace::Refusal& event) override { ladder.heard(event); }
-  void heard(const trace::Gap& event) override { ladder.heard(event); }
 };
 
 /// How much the page holds; what is over is counted on it. Whatever is found counts in its totals.

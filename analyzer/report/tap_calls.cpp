@@ -11,9 +11,19 @@ constexpr std::uint64_t frames_later = 4096;
 
 }  // namespace
 
+/// The oldest makes room: those that are never answered would take all of it.
+void TapCalls::open(std::uint64_t key, const Call& call) {
+  if (!open_.insert_or_assign(key, call).second) return;
+  order_.push_back(key);
+  while (order_.size() > most_open) {
+    open_.erase(order_.front());
+    order_.pop_front();
+  }
+}
+
 void TapCalls::message(const referee::ConnectionFacts& connection, const referee::MessageSeen& seen) {
   using Kind = referee::MessageSeen::Kind;
-  if (next_ != nullptr) next_->message(connection, seen);
+  Forwarding::message(connection, seen);
   if (seen.send == nullptr || seen.exchange.id == 0) return;
   const std::uint64_t key = std::uint64_t{connection.id} << 32U | seen.exchange.id;
   while (!answered_.empty() && answered_.front().reply.number + frames_later < seen.send->last.number) {
@@ -21,8 +31,7 @@ void TapCalls::message(const referee::ConnectionFacts& connection, const referee
     answered_.pop_front();
   }
   if (seen.kind == Kind::call) {
-    if (open_.size() < most_open) open_[key] = {seen.send->frame, seen.send->last};
-    return;
+    return open(key, {seen.send->frame, seen.send->last});
   }
   const auto call = open_.find(key);
   if (call == open_.end() || !seen.times) return;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "report/connection_list.hpp"
+#include "report/input_order.hpp"
 #include "report/layout.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
@@ -54,23 +55,6 @@ void input_block(Page& page, const Input& input) {
   }
 }
 
-/// Files are read in the order in which they are named; `cap10` stands in front of `cap2` then.
-void order_of_inputs(Page& page, const std::vector<Input>& inputs) {
-  std::size_t earlier = 0;
-  const Input* first = nullptr;
-  const Input* before = nullptr;
-  for (const Input& input : inputs) {
-    if (!input.first_time) continue;
-    if (before != nullptr && *input.first_time < *before->first_time && earlier++ == 0) first = &input;
-    before = &input;
-  }
-  if (first == nullptr) return;
-  page.field("ORDER",
-             fmt::format("{} begins before the file in front of it{}: files are read in the order in which they "
-                         "are named, and those of one ring belong in the order of their times",
-                         first->path, earlier > 1 ? fmt::format(", and {} more", earlier - 1) : ""));
-}
-
 /// A ring buffer has many files: those in the middle that are whole are counted only.
 void inputs_block(Page& page, const Run& run, const TextStyle& style) {
   constexpr std::size_t most = 4;
@@ -86,7 +70,8 @@ void inputs_block(Page& page, const Run& run, const TextStyle& style) {
     }
   }
   if (left != 0) page.line(fmt::format("and {} (-v shows each)", counted(left, "further capture")));
-  if (!run.taps) order_of_inputs(page, run.inputs);
+  if (run.taps) return;
+  if (const std::string order = out_of_order(run.inputs); !order.empty()) page.field("ORDER", order);
 }
 
 }  // namespace

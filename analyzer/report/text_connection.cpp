@@ -324,13 +324,14 @@ void connection_block(Page& page, const ConnectionFacts& c, Epoch epoch, const T
     page.field("pulls", fmt::format("{} offered, {} reported complete, {} missing", grouped(c.pull_completion.offered),
                                     grouped(c.pull_completion.completed), grouped(c.pull_completion.missing)));
   }
-  if (c.latency.count != 0) page.field("latency", latency(c.latency));
+  const bool timed = c.opened.time != 0;  // a capture without times tells how long nothing took
+  if (c.latency.count != 0 && timed) page.field("latency", latency(c.latency));
   procedures(page, c, style.verbose);
   if (c.waiting.calls != 0) {
     page.field("waiting",
-               fmt::format("{} without a reply {}; the longest for {} ({})", counted(c.waiting.calls, "call"),
-                           c.closed ? "when the connection ended" : "at the end of the capture", waited(c.waiting),
-                           place(c.waiting.oldest, epoch)));
+               fmt::format("{} without a reply {}; the {} ({})", counted(c.waiting.calls, "call"),
+                           c.closed ? "when the connection ended" : "at the end of the capture",
+                           timed ? "longest for " + waited(c.waiting) : "oldest", place(c.waiting.oldest, epoch)));
   }
   if (const std::string missing = lacks(c); !missing.empty()) page.field("capture", missing);
   page.field("end", ending(c, epoch));

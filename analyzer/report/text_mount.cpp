@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/names.hpp"
+#include "report/quantity.hpp"
 #include "report/tally.hpp"
 #include "report/text_connection.hpp"
 
@@ -143,7 +144,10 @@ void mount_block(Page& page, const MountFacts& mount, const Run& run, bool verbo
   page.line();
   page.paragraph(fmt::format("Mount {}: ", mount.id), peers(mount, run), 2, Ink::bold);
   std::string state(in_words(mount.state));
-  if (mount.since) state += " since " + place(*mount.since, epoch);
+  if (mount.since) {
+    state += " since " + place(*mount.since, epoch);
+    if (mount.since->time != 0) state += fmt::format(" ({})", calendar(mount.since->time));
+  }
   page.field("state", state);
   if (mount.owes != referee::Owes::nobody) page.field("owes", debtor(mount.owes));
   attempts(page, mount);

@@ -14,19 +14,19 @@ constexpr std::size_t gid_octets = 16;
 constexpr std::size_t guid_octets = 8;
 
 void draft_gid(Draft& draft, std::size_t at, Pseudonyms& pseudonyms) {
-  const auto gid = draft.keep(body + at, gid_octets);
-  if (gid.size() == gid_octets) pseudonyms.ipv6(gid.data());
+  const auto gid = draft.whole(body + at, gid_octets);
+  if (!gid.empty()) pseudonyms.ipv6(gid.data());
 }
 
 void draft_guid(Draft& draft, std::size_t at, Pseudonyms& pseudonyms) {
-  const auto guid = draft.keep(body + at, guid_octets);
-  if (guid.size() == guid_octets) pseudonyms.guid(guid.data());
+  const auto guid = draft.whole(body + at, guid_octets);
+  if (!guid.empty()) pseudonyms.guid(guid.data());
 }
 
 /// An address of the RDMA IP CM header: of IPv4 in the last four octets.
 void draft_ip(Draft& draft, std::size_t at, bool v4, Pseudonyms& pseudonyms) {
-  const auto address = draft.keep(body + at, gid_octets);
-  if (address.size() < gid_octets) return;
+  const auto address = draft.whole(body + at, gid_octets);
+  if (address.empty()) return;
   if (v4) {
     std::fill_n(address.begin(), 12, std::uint8_t{0});
     pseudonyms.ipv4(address.data() + 12);
@@ -35,12 +35,24 @@ void draft_ip(Draft& draft, std::size_t at, bool v4, Pseudonyms& pseudonyms) {
   }
 }
 
+/// Numbers of the body. Never what is to be given another name: of that the capture may have a part.
+void keep_between(Draft& draft, std::size_t from, std::size_t to) {
+  static_cast<void>(draft.keep(body + from, to - from));
+}
+
 /// REQ (InfiniBand Architecture volume 1, section 12.6.5): GUID of the adapter, GIDs of both paths.
 void draft_request(Draft& draft, const wire::CmMessage& message, Pseudonyms& pseudonyms) {
   constexpr std::size_t private_data = 140;
-  static_cast<void>(draft.keep(body, private_data));
-  draft_guid(draft, 16, pseudonyms);
-  for (const std::size_t gid : {56U, 72U, 100U, 116U}) draft_gid(draft, gid, pseudonyms);
+  constexpr std::size_t guid = 16;
+  keep_between(draft, 0, guid);
+  draft_guid(draft, guid, pseudonyms);
+  std::size_t behind = guid + guid_octets;
+  for (const std::size_t gid : {56U, 72U, 100U, 116U}) {
+    keep_between(draft, behind, gid);
+    draft_gid(draft, gid, pseudonyms);
+    behind = gid + gid_octets;
+  }
+  keep_between(draft, behind, private_data);
   if (!message.ip) return;
   static_cast<void>(draft.keep(body + private_data, 4));
   const bool v4 = message.ip->ip_version == 4;
@@ -48,11 +60,11 @@ void draft_request(Draft& draft, const wire::CmMessage& message, Pseudonyms& pse
   draft_ip(draft, private_data + 4 + gid_octets, v4, pseudonyms);
 }
 
-/// Octets in front of the private data of which all are understood.
+/// Octets that the body begins with of which all are understood, and are nobody's.
 std::size_t understood(wire::CmKind kind) noexcept {
   switch (kind) {
-    case wire::CmKind::rep:
-      return 36;
+    case wire::CmKind::rep:  // and behind it the GUID of the adapter
+      return 28;
     case wire::CmKind::rej:  // what follows repeats a field of the refused message
       return 12;
     case wire::CmKind::mra:
@@ -75,8 +87,8 @@ void draft_cm(Draft& draft, Pseudonyms& pseudonyms) {
   if (message->kind == wire::CmKind::req) {
     draft_request(draft, *message, pseudonyms);
   } else {
-    static_cast<void>(draft.keep(body, understood(message->kind)));
-    if (message->kind == wire::CmKind::rep) draft_guid(draft, 28, pseudonyms);
+    keep_between(draft, 0, understood(message->kind));
+    if (message->kind == wire::CmKind::rep) draft_guid(draft, understood(message->kind), pseudonyms);
   }
   if (message->consumer.empty()) return;
   const auto at = static_cast<std::size_t>(message->consumer.data() - draft.original().data());

@@ -32,6 +32,12 @@ class Draft {
     if (length != 0) ranges_.push_back({at, length});
     return std::span(octets_).subspan(at, length);
   }
+  /// A thing that is to be given another name in its place; empty: not all of it is there, and nothing is kept. What is
+  /// left of it would stand in the copy as it was.
+  std::span<std::uint8_t> whole(std::size_t at, std::size_t length) {
+    const bool there = at <= original_.size() && length <= original_.size() - at;
+    return there ? keep(at, length) : std::span<std::uint8_t>();
+  }
   void forget(std::size_t from) {
     std::fill(octets_.begin() + static_cast<std::ptrdiff_t>(std::min(from, octets_.size())), octets_.end(),
               std::uint8_t{0});

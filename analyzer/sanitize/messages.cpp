@@ -21,6 +21,8 @@ constexpr std::size_t most_waiting = std::size_t{1} << 17U;
 constexpr std::size_t most_exchanges = std::size_t{1} << 16U;
 /// Octets of one message from chunks: an NFS message beyond its data is shorter.
 constexpr std::size_t most_gathered = std::size_t{1} << 20U;
+/// Of all messages that have begun and not ended.
+constexpr std::size_t most_gathered_in_all = std::size_t{1} << 26U;
 constexpr std::size_t most_pieces = 4096;
 constexpr std::size_t most_unfinished = 1024;
 
@@ -220,26 +222,45 @@ void Messages::on(const trace::ReadResponse& e) {
   sink_->on(e);
 }
 
-void Messages::handshake(const referee::ConnectionFacts& connection, trace::Side sender, trace::FrameRef frame) {
-  if (observer_ != nullptr) observer_->handshake(connection, sender, frame);
-}
-
 Messages::Exchange& Messages::exchange(trace::ConnectionId connection, const referee::ExchangeRef& ref) {
   const ExchangeKey key{connection, ref.id, ref.requester};
+  const bool full = exchanges_order_.size() >= most_exchanges;
+  if (full && exchanges_.count(key) == 0) forget_oldest_exchange();
+  while (gathered_ > most_gathered_in_all && !exchanges_order_.empty()) forget_oldest_exchange();
   const auto [at, fresh] = exchanges_.try_emplace(key);
-  if (fresh) {
-    exchanges_order_.push_back(key);
-    while (exchanges_order_.size() > most_exchanges) {
-      const auto oldest = exchanges_.find(exchanges_order_.front());
-      if (oldest != exchanges_.end()) {
-        finish_call(oldest->second);
-        finish_reply(oldest->second, {});
-        exchanges_.erase(oldest);
-      }
-      exchanges_order_.pop_front();
-    }
-  }
+  if (fresh) exchanges_order_.push_back(key);
   return at->second;
+}
+
+void Messages::forget_oldest_exchange() {
+  const auto oldest = exchanges_.find(exchanges_order_.front());
+  finish_call(oldest->second);
+  finish_reply(oldest->second, {});
+  exchanges_.erase(oldest);
+  exchanges_order_.pop_front();
+}
+
+void Messages::Gathered::put(std::size_t at, Bytes octets) {
+  runs_.push_back({at, octets.size(), octets_.size()});
+  octets_.insert(octets_.end(), octets.begin(), octets.end());
+  end_ = std::max(end_, at + octets.size());
+}
+
+std::vector<std::uint8_t> Messages::Gathered::message() const {
+  constexpr std::size_t packet = 4096;
+  std::vector<Run> runs = runs_;
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.at < b.at; });
+  std::vector<std::uint8_t> out;
+  std::size_t missing = 0;
+  for (const Run& run : runs) {
+    if (run.at > out.size()) missing += run.at - out.size();
+    if (run.at >= most || missing > octets_.size() + packet) break;
+    const std::size_t end = std::min(run.at + run.length, most);
+    if (out.size() < end) out.resize(end);
+    std::copy_n(octets_.begin() + static_cast<std::ptrdiff_t>(run.from), end - run.at,
+                out.begin() + static_cast<std::ptrdiff_t>(run.at));
+  }
+  return out;
 }
 
 void Messages::write(const Draft& draft, const Pieces& pieces) {
@@ -255,25 +276,26 @@ void Messages::write(const Draft& draft, const Pieces& pieces) {
 }
 
 bool Messages::again(const Gathered& gathered, std::uint64_t at, std::size_t length) noexcept {
-  if (at >= gathered.octets.size()) return false;
+  if (at >= gathered.end()) return false;
   return std::any_of(gathered.pieces.begin(), gathered.pieces.end(),
                      [&](const Piece& piece) { return piece.at < at + length && at < piece.at + piece.length; });
 }
 
 void Messages::gather(Gathered& into, std::uint64_t at, Bytes octets, const Spot& spot) {
   if (at > most_gathered || octets.size() > most_gathered - at || into.pieces.size() >= most_pieces) return;
-  const std::size_t end = static_cast<std::size_t>(at) + octets.size();
-  if (into.octets.size() < end) into.octets.resize(end);
-  std::copy(octets.begin(), octets.end(), into.octets.begin() + static_cast<std::ptrdiff_t>(at));
+  gathered_ -= into.room();
+  into.put(static_cast<std::size_t>(at), octets);
   into.pieces.push_back({static_cast<std::size_t>(at), octets.size(), spot, 0});
+  gathered_ += into.room();
 }
 
 /// The octets of a Send from `from` on, behind what is there.
 void Messages::gather(Gathered& into, std::size_t from, Bytes octets, const Pieces& pieces) {
   if (from >= octets.size()) return;
-  const std::size_t base = into.octets.size();
+  const std::size_t base = into.end();
   if (octets.size() - from > most_gathered - std::min(base, most_gathered)) return;
-  into.octets.insert(into.octets.end(), octets.begin() + static_cast<std::ptrdiff_t>(from), octets.end());
+  gathered_ -= into.room();
+  into.put(base, octets.subspan(from));
   for (const Piece& piece : pieces) {
     const std::size_t end = piece.at + piece.length;
     if (end <= from || into.pieces.size() >= most_pieces) continue;
@@ -281,6 +303,7 @@ void Messages::gather(Gathered& into, std::size_t from, Bytes octets, const Piec
     into.pieces.push_back({base + (begin - from), end - begin, piece.spot,
                            static_cast<std::uint32_t>(piece.offset + (begin - piece.at))});
   }
+  gathered_ += into.room();
 }
 
 /// On a connection that is never known to be RPC-over-RDMA, what looks like it tells just that.
@@ -301,23 +324,27 @@ void Messages::keep_plausible(const Waiting& waiting) {
 
 void Messages::finish_call(Exchange& of) {
   if (of.call.pieces.empty()) return;
-  Draft draft(of.call.octets);
-  const std::size_t length = std::max<std::size_t>(of.call.octets.size(), of.call.wire_length);
+  const std::vector<std::uint8_t> message = of.call.message();
+  Draft draft(message);
+  const std::size_t length = std::max<std::size_t>(message.size(), of.call.wire_length);
   if (holds_message(draft, wire::MessageType::call)) {
     of.asked = draft_call(draft, 0, length, of.reads, pseudonyms_);
   }
   write(draft, of.call.pieces);
+  gathered_ -= of.call.room();
   of.call = {};
 }
 
 void Messages::finish_reply(Exchange& of, std::span<const std::uint64_t> returned) {
   if (of.reply.pieces.empty()) return;
-  Draft draft(of.reply.octets);
-  const std::size_t length = std::max<std::size_t>(of.reply.octets.size(), of.reply.wire_length);
+  const std::vector<std::uint8_t> message = of.reply.message();
+  Draft draft(message);
+  const std::size_t length = std::max<std::size_t>(message.size(), of.reply.wire_length);
   if (holds_message(draft, wire::MessageType::reply)) {
     draft_reply(draft, 0, length, of.asked, returned, pseudonyms_);
   }
   write(draft, of.reply.pieces);
+  gathered_ -= of.reply.room();
   of.reply = {};
 }
 
@@ -357,9 +384,7 @@ void Messages::version1(const referee::MessageSeen& seen, Exchange* of, Draft& d
     }
     if (!of->offered.empty()) return write(draft, pieces);
     if (header.reply) of->reply.wire_length = wire::chunk_length(*header.reply);
-    if (of->reply.octets.size() > of->reply.wire_length && of->reply.wire_length != 0) {
-      of->reply.octets.resize(of->reply.wire_length);
-    }
+    if (of->reply.wire_length != 0) of->reply.most = of->reply.wire_length;
     finish_reply(*of, returned);
   } else if (inline_message) {
     const auto start =
@@ -438,7 +463,7 @@ void Messages::message(const referee::ConnectionFacts& connection, const referee
       }
     }
   }
-  if (observer_ != nullptr) observer_->message(connection, seen);
+  Forwarding::message(connection, seen);
 }
 
 void Messages::operation(const referee::ConnectionFacts& connection, const referee::OperationSeen& seen) {
@@ -455,7 +480,7 @@ void Messages::operation(const referee::ConnectionFacts& connection, const refer
       gather(of_reply ? of.reply : of.call, *at, seen.octets, found->second);
     }
   }
-  if (observer_ != nullptr) observer_->operation(connection, seen);
+  Forwarding::operation(connection, seen);
 }
 
 void Messages::finish() {

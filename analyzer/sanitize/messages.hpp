@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "referee/observer.hpp"
+#include "referee/forwarding.hpp"
 #include "sanitize/draft.hpp"
 #include "sanitize/places.hpp"
 #include "sanitize/pseudonyms.hpp"
@@ -25,12 +25,12 @@
 
 namespace rpcrdma::sanitize {
 
-class Messages final : public trace::StreamWatch, public trace::EventSink, public referee::Observer {
+class Messages final : public trace::StreamWatch, public trace::EventSink, public referee::Forwarding {
  public:
   Messages(Places& places, Pseudonyms& pseudonyms) : places_(places), pseudonyms_(pseudonyms) {}
   /// Who is told of what the referee saw, behind this one; null: nobody.
   Messages& before(referee::Observer* observer) noexcept {
-    observer_ = observer;
+    hand_on_to(observer);
     return *this;
   }
   /// Who gets the events.
@@ -41,6 +41,7 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   /// Before the places are settled.
   void finish();
 
+  using Forwarding::handshake;
   void handshake(const trace::StreamPart& frame) override;
   void fpdu(const trace::StreamPart& fpdu) override;
 
@@ -66,18 +67,11 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   void on(const trace::TcpAttempt& e) override { sink_->on(e); }
   void on(const trace::Liveness& e) override { sink_->on(e); }
   void on(const trace::NfsOverTcp& e) override { sink_->on(e); }
+  void on(const trace::HeldSend& e) override { sink_->on(e); }
   void on(const trace::Atomic& e) override { sink_->on(e); }
 
-  void handshake(const referee::ConnectionFacts& connection, trace::Side sender, trace::FrameRef frame) override;
   void message(const referee::ConnectionFacts& connection, const referee::MessageSeen& seen) override;
   void operation(const referee::ConnectionFacts& connection, const referee::OperationSeen& seen) override;
-  void heard(const trace::ConnectRequest& e) override { forward(e); }
-  void heard(const trace::ConnectReply& e) override { forward(e); }
-  void heard(const trace::ConnectReject& e) override { forward(e); }
-  void heard(const trace::ConnectReady& e) override { forward(e); }
-  void heard(const trace::Disconnect& e) override { forward(e); }
-  void heard(const trace::Refusal& e) override { forward(e); }
-  void heard(const trace::Gap& e) override { forward(e); }
 
  private:
   /// Where octets of a message are.
@@ -89,11 +83,31 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   };
   using Pieces = std::vector<Piece>;
 
-  /// (A part of) an RPC message that comes in pieces: from chunks, or in several Sends.
-  struct Gathered {
-    std::vector<std::uint8_t> octets;
+  /// (A part of) an RPC message that comes in pieces: from chunks, or in several Sends. It takes the room of what came,
+  /// wherever in the message that belongs.
+  class Gathered {
+   public:
     std::uint64_t wire_length = 0;
+    std::size_t most = static_cast<std::size_t>(-1);  ///< the message is no longer
     Pieces pieces;
+
+    void put(std::size_t at, wire::Bytes octets);
+    [[nodiscard]] std::size_t end() const noexcept { return end_; }
+    /// With zeros where something is missing; it ends where more than has come is.
+    [[nodiscard]] std::vector<std::uint8_t> message() const;
+    [[nodiscard]] std::size_t room() const noexcept {
+      return octets_.size() + runs_.size() * sizeof(Run) + pieces.size() * sizeof(Piece);
+    }
+
+   private:
+    struct Run {
+      std::size_t at = 0;  ///< in the message
+      std::size_t length = 0;
+      std::size_t from = 0;  ///< in octets_
+    };
+    std::vector<std::uint8_t> octets_;
+    std::vector<Run> runs_;
+    std::size_t end_ = 0;
   };
   /// What a Call and its answer leave behind.
   struct Exchange {
@@ -115,13 +129,11 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   using ExchangeKey = std::tuple<trace::ConnectionId, std::uint32_t, trace::Side>;
   using OperationKey = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;  ///< frame, handle, offset
 
-  template <class Event>
-  void forward(const Event& e) {
-    if (observer_ != nullptr) observer_->heard(e);
-  }
   [[nodiscard]] Pieces pieces_of(const trace::Send& e);
   void remember(std::uint64_t frame, std::uint32_t handle, std::uint64_t offset);
+  /// Others may be forgotten for it.
   Exchange& exchange(trace::ConnectionId connection, const referee::ExchangeRef& ref);
+  void forget_oldest_exchange();
   void write(const Draft& draft, const Pieces& pieces);
   /// Some of these octets are there already.
   [[nodiscard]] static bool again(const Gathered& gathered, std::uint64_t at, std::size_t length) noexcept;
@@ -136,7 +148,6 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   Places& places_;
   Pseudonyms& pseudonyms_;
   trace::EventSink* sink_ = nullptr;
-  referee::Observer* observer_ = nullptr;
 
   // iWARP: the FPDU that the trace is at, and Sends whose end has not come, by stream and number
   Spot at_hand_;
@@ -156,6 +167,7 @@ class Messages final : public trace::StreamWatch, public trace::EventSink, publi
   std::deque<OperationKey> operations_order_;
   std::map<ExchangeKey, Exchange> exchanges_;
   std::deque<ExchangeKey> exchanges_order_;
+  std::size_t gathered_ = 0;  ///< octets of room that all of them take
 };
 
 }  // namespace rpcrdma::sanitize

@@ -42,6 +42,12 @@ class Words {
     at_ += padded(length);
     return out;
   }
+  /// A word that is given another in its place.
+  std::span<std::uint8_t> number() {
+    const auto out = draft_.whole(at_, word);
+    at_ += word;
+    return out;
+  }
   void pass(std::size_t length) noexcept { at_ += length; }
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
 
@@ -51,21 +57,21 @@ class Words {
 };
 
 void replace_number(std::span<std::uint8_t> octets, Pseudonyms& pseudonyms) {
-  if (octets.size() == word) wire::store_be32(octets.data(), pseudonyms.number(load_be32(octets.data())));
+  if (!octets.empty()) wire::store_be32(octets.data(), pseudonyms.number(load_be32(octets.data())));
 }
 
 /// authsys_parms: stamp, machine, user, groups (RFC 5531 appendix A).
 void draft_sys(Draft& draft, std::size_t at, std::size_t length, Pseudonyms& pseudonyms) {
   const std::size_t end = at + length;
   Words words(draft, at);
-  replace_number(words.octets(word), pseudonyms);
+  replace_number(words.number(), pseudonyms);
   const auto name = words.keep();
   if (!name || *name > length) return;
   pseudonyms.text(words.octets(*name));
-  for (int who = 0; who < 2; ++who) replace_number(words.octets(word), pseudonyms);
+  for (int who = 0; who < 2; ++who) replace_number(words.number(), pseudonyms);
   const auto groups = words.keep();
   for (std::uint32_t i = 0; groups && i < *groups && words.at() + word <= end; ++i) {
-    replace_number(words.octets(word), pseudonyms);
+    replace_number(words.number(), pseudonyms);
   }
 }
 
@@ -111,8 +117,8 @@ bool draft_auth(Draft& draft, Words& words, Pseudonyms& pseudonyms, bool verifie
   return true;
 }
 
-/// stateid4: a version, and what names the state; a session is all of it. Special ones are everybody's.
-void draft_identifier(std::span<std::uint8_t> octets, Pseudonyms& pseudonyms) {
+/// stateid4: a version, and what names the state. Special ones are everybody's.
+void draft_stateid(std::span<std::uint8_t> octets, Pseudonyms& pseudonyms) {
   constexpr std::size_t version = 4;
   if (octets.size() > version) pseudonyms.octets(octets.subspan(version));
 }
@@ -129,7 +135,7 @@ class NfsDraft final : public wire::ItemWatch {
     const std::size_t at = at_ + item.at;
     switch (item.form) {
       case PassedItem::Form::words: {
-        const auto kept = draft_.keep(at, item.length);
+        const auto kept = draft_.whole(at, item.length);
         if (kept.size() == 2 * word && load_be32(kept.data()) >= beyond_any_file) pseudonyms_.octets(kept);
         break;
       }
@@ -139,16 +145,24 @@ class NfsDraft final : public wire::ItemWatch {
         bitmap_ = {item.at, item.length};
         break;
       case PassedItem::Form::person:
-        replace_number(draft_.keep(at, word), pseudonyms_);
+        replace_number(draft_.whole(at, word), pseudonyms_);
         break;
       case PassedItem::Form::time:
         break;  // whose files they are, they may tell
-      case PassedItem::Form::identifiers:
+      case PassedItem::Form::stateids:
         keep_length(at);
         [[fallthrough]];
-      case PassedItem::Form::identifier:
+      case PassedItem::Form::stateid:
         for (std::size_t i = 0; i + identifier <= item.length; i += identifier) {
-          draft_identifier(draft_.keep(at + i, identifier), pseudonyms_);
+          draft_stateid(draft_.whole(at + i, identifier), pseudonyms_);
+        }
+        break;
+      case PassedItem::Form::names:
+        keep_length(at);
+        [[fallthrough]];
+      case PassedItem::Form::name:
+        for (std::size_t i = 0; i + identifier <= item.length; i += identifier) {
+          pseudonyms_.octets(draft_.whole(at + i, identifier));
         }
         break;
       case PassedItem::Form::opaque:

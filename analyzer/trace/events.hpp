@@ -167,9 +167,11 @@ struct Send : EventBase {
   std::uint64_t sequence = 0;  ///< position in this side's request order: unwrapped PSN, or TCP stream offset
 };
 
-/// InfiniBand: a Send of one packet has come, and waits for others: Send, or Repeated, comes later. For who shows
-/// frames as they come.
+/// InfiniBand: a Send has come to its end, and waits for others: Send, or Repeated, comes later. For who shows frames
+/// as they come. Of one packet, or, where its connection is not known yet (0, and the side means nothing), of several
+/// of which none is missing.
 struct HeldSend : EventBase {
+  std::uint32_t flow = 0;         ///< without a connection: which way it goes, by a number of its own
   Bytes octets;                   ///< as captured
   std::uint32_t wire_length = 0;  ///< octets of the message on the wire, without pad and ICRC
 };

@@ -32,6 +32,11 @@ struct FrameRef {
 constexpr void keep_later(FrameRef& newest, FrameRef frame) noexcept {
   if (later(frame, newest)) newest = frame;
 }
+/// By time, as clocks are set back and files given in another order; a frame without one (0) where none has any.
+constexpr void keep_earliest(FrameRef& first, FrameRef frame) noexcept {
+  const bool earlier = frame.time != 0 && (first.time == 0 || frame.time < first.time);
+  if (first.number == 0 || earlier) first = frame;
+}
 
 /// The link-layer header types (LINKTYPE_ values of pcap files) that the trace can open.
 /// Readers translate to these numbers; any other number makes the frame count and go no further.

@@ -48,6 +48,7 @@ IbTransport::~IbTransport() = default;
 void IbTransport::packet(const IbPacket& packet) { impl_->packet(packet); }
 void IbTransport::copy(const IbPacket& packet) { impl_->copy(packet); }
 void IbTransport::undelivered(const Undelivered& request) { impl_->handshakes.undelivered(request); }
+void IbTransport::time_passed(FrameRef frame) { impl_->flows.time_passed(frame); }
 void IbTransport::finish(FrameRef last) { impl_->flows.finish(last); }
 
 }  // namespace rpcrdma::trace

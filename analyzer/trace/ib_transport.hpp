@@ -21,6 +21,8 @@ class IbTransport {
   void copy(const IbPacket& packet);
   /// A REQ that nobody took.
   void undelivered(const Undelivered& request);
+  /// What the frame holds comes after this.
+  void time_passed(FrameRef frame);
   void finish(FrameRef last);
 
  private:

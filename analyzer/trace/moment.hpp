@@ -25,8 +25,9 @@ struct Moment {
   };
   Step step = Step::frame;
   std::uint64_t place = 0;
+  std::uint64_t behind = 0;  ///< by how much behind that; of a frame: what time alone did before the next one came
 
-  /// Itself as a place among others of all steps.
+  /// Itself, where nothing is behind it, as a place among others of all steps.
   [[nodiscard]] constexpr std::uint64_t order() const noexcept {
     return static_cast<std::uint64_t>(step) << 56U | (place & ((std::uint64_t{1} << 56U) - 1));
   }

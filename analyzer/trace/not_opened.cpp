@@ -26,6 +26,7 @@ constexpr Name names[] = {
     {By::ip_protocol, 115, "L2TP"},     {By::udp_port, 4789, "VXLAN"},
     {By::udp_port, 8472, "VXLAN"},      {By::udp_port, 4790, "VXLAN-GPE"},
     {By::udp_port, 6081, "Geneve"},     {By::udp_port, 37008, "TZSP"},
+    {By::udp_port, 2152, "GTP-U"},      {By::ip_protocol, 51, "AH"},
 };
 
 std::string named(std::string text, const NotOpened& what) {

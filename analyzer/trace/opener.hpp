@@ -10,6 +10,7 @@
 #include "trace/link/open_frame.hpp"
 #include "trace/networks.hpp"
 #include "trace/sightings.hpp"
+#include "trace/spans.hpp"
 #include "trace/trace.hpp"
 #include "trace/two_ways.hpp"
 
@@ -25,6 +26,17 @@ class Opener {
   };
 
   // Asked for each frame: they stand here for speed.
+  /// Before anything else is done with the frame. True: some time has passed since it was true before, by the clock of
+  /// all frames, and what waits for nothing but time is to be told so.
+  [[nodiscard]] bool time_passed(FrameRef frame) noexcept {
+    // Neither long behind that, nor set back: one comparison, where numbers below 0 are large ones.
+    const std::uint64_t ahead = static_cast<std::uint64_t>(frame.time) - static_cast<std::uint64_t>(last_told_);
+    constexpr std::uint64_t slack{time_slack};
+    if (ahead + slack <= slack + std::uint64_t{two_taps_apart} || frame.time == 0) [[likely]] {
+      return false;
+    }
+    return std::exchange(last_told_, frame.time) != 0;
+  }
   /// First this: opened() is then what the frame holds. False: its time lies long before its predecessor's.
   bool open(const Frame& frame) {
     ++statistics_.frames;
@@ -77,15 +89,15 @@ class Opener {
  private:
   /// How far a frame's time may lie before its predecessor's without a word. A capture over several queues or
   /// processors is out of order by milliseconds; more than this is a clock that was set, or files in the wrong order.
-  static constexpr std::uint64_t time_slack = 1'000'000'000;
+  static constexpr TimeNs time_slack = 1'000'000'000;
 
   /// 0 stands for "no time": some formats have packets without one.
   [[nodiscard]] bool in_time(FrameRef frame) noexcept {
     if (frame.time == 0) return true;
     const TimeNs before = std::exchange(last_time_, frame.time);
-    return before == 0 || frame.time >= before ||
-           static_cast<std::uint64_t>(before) - static_cast<std::uint64_t>(frame.time) <= time_slack;
+    return before == 0 || !set_back(before, frame.time);
   }
+  [[nodiscard]] static bool set_back(TimeNs before, TimeNs now) noexcept { return passed(now, before, time_slack); }
   void see_sender() {
     if (opened_.sender.kind != Address::Kind::none) sightings_.note(opened_.sender, last_);
   }
@@ -100,6 +112,7 @@ class Opener {
   Statistics statistics_;
   FrameRef last_;
   TimeNs last_time_ = 0;
+  TimeNs last_told_ = 0;  ///< 0: none yet
   bool no_room_ = false;
 };
 

@@ -13,6 +13,7 @@ struct Trace::Impl {
   Impl(Options o, EventSink& told) : sink(told), options(std::move(o)), transports(options, told) {}
 
   bool frame(const Frame& frame) {
+    if (opener.time_passed(frame.ref)) transports.time_passed(frame.ref);
     if (frame.behind_a_loss) [[unlikely]] {
       transports.of_capture(Quality::Kind::input_lost, frame.ref);
     }
@@ -41,6 +42,11 @@ struct Trace::Impl {
         break;
     }
     return false;
+  }
+
+  void lose_the_end() {
+    const FrameRef last = opener.last();
+    transports.of_capture(Quality::Kind::input_lost, {last.number + 1, last.time});
   }
 
   void finish() {
@@ -74,6 +80,7 @@ Trace::~Trace() = default;
 void Trace::watch(TapTally& tally) noexcept { impl_->taps = &tally; }
 
 bool Trace::frame(const Frame& frame) { return impl_->frame(frame); }
+void Trace::lose_the_end() { impl_->lose_the_end(); }
 void Trace::finish() { impl_->finish(); }
 const Statistics& Trace::statistics() const noexcept { return impl_->opener.statistics(); }
 

@@ -51,6 +51,8 @@ class Trace {
   void watch(TapTally& tally) noexcept;
   /// False: no packet of InfiniBand or TCP was found in it, and nothing that tells of one.
   bool frame(const Frame& frame);
+  /// What was captured beside the last frames, or behind them, could not be read. Right before finish().
+  void lose_the_end();
   void finish();  ///< end of the capture: flush what was held back, report one-way and unanswered things
 
   [[nodiscard]] const Statistics& statistics() const noexcept;

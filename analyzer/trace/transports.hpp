@@ -23,6 +23,8 @@ class Transports {
     numbers_.at({Moment::Step::frame, frame.number});
     quality(kind, frame);
   }
+  /// This frame's time has come, and not yet what it holds.
+  void time_passed(FrameRef frame) { infiniband_.time_passed(frame); }
   void take(const IbPacket& packet, Opener::Task task) {
     numbers_.at({Moment::Step::frame, packet.ref.number});
     if (task == Opener::Task::copy) {

@@ -153,11 +153,12 @@ std::optional<std::string_view> arguments_shape(std::uint32_t operation) noexcep
     case 57:  // DESTROY_CLIENTID
       return "d";
     case 8:   // DELEGRETURN
-    case 44:  // DESTROY_SESSION
     case 45:  // FREE_STATEID
     case 66:  // OFFLOAD_CANCEL
     case 67:  // OFFLOAD_STATUS
       return "i";
+    case 44:  // DESTROY_SESSION
+      return "n";
     case 11:  // LINK
     case 15:  // LOOKUP
     case 22:  // PUTFH
@@ -206,23 +207,23 @@ std::optional<std::string_view> arguments_shape(std::uint32_t operation) noexcep
     case 39:  // RELEASE_LOCKOWNER
       return "do";
     case 41:  // BIND_CONN_TO_SESSION
-      return "iww";
+      return "nww";
     case 46:  // GET_DIR_DELEGATION
       return "wbdwdwbb";
     case 47:  // GETDEVICEINFO
-      return "iwwb";
+      return "nwwb";
     case 48:  // GETDEVICELIST
       return "wwdd";
     case 50:  // LAYOUTGET
       return "wwwdddiw";
     case 53:  // SEQUENCE
-      return "iwwww";
+      return "nwwww";
     case 55:  // TEST_STATEID
       return "I";
     case 63:  // IO_ADVISE
       return "iddb";
     case 65:  // LAYOUTSTATS
-      return "ddiddddiwo";
+      return "ddiddddnwo";
     case 70:  // WRITE_SAME
       return "iwddddwdo";
     case 71:  // CLONE
@@ -264,7 +265,7 @@ bool step_over_arguments(Walker& w, std::uint32_t operation) {
     case 61:  // COPY_NOTIFY
       return w.shape("i") && step_over_network_location(w);
     case 64:  // LAYOUTERROR
-      return w.shape("ddi") && w.each([&w] { return w.shape("iww"); });
+      return w.shape("ddi") && w.each([&w] { return w.shape("nww"); });
     default:
       return false;
   }

@@ -48,7 +48,7 @@ bool step_over_callback_arguments(Walker& w, std::uint32_t operation) {
     case 10:  // CB_RECALL_SLOT
       return w.shape("w");
     case 11:  // CB_SEQUENCE, with the lists of calls it refers to
-      return w.shape("iwwww") && w.each([&w] { return w.shape("i") && w.array(8); });
+      return w.shape("nwwww") && w.each([&w] { return w.shape("n") && w.array(8); });
     case 12:  // CB_WANTS_CANCELLED
       return w.shape("ww");
     case 13:  // CB_NOTIFY_LOCK
@@ -70,7 +70,7 @@ bool step_over_callback_results(Walker& w, std::uint32_t operation, bool& ok) {
   if (!w.word(status)) return false;
   ok = status == 0;
   if (operation == 3 && ok) return w.shape("bo");      // CB_GETATTR
-  if (operation == 11 && ok) return w.shape("iwwww");  // CB_SEQUENCE
+  if (operation == 11 && ok) return w.shape("nwwww");  // CB_SEQUENCE
   return (operation >= 3 && operation <= 15) || operation == 10044;
 }
 

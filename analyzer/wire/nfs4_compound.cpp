@@ -101,6 +101,8 @@ bool find_arguments(const Walker& walker, CallStep& step, bool callback) {
     case operation::setclientid:
       return find<ClientBegun>(w, "", step,
                                [&w](ClientBegun& client) { return w.hyper(client.verifier) && w.name(client.owner); });
+    case operation::destroy_clientid:
+      return find<ClientGone>(w, "", step, [&w](ClientGone& gone) { return w.hyper(gone.client); });
     case operation::create_session:
       return find<SessionWanted>(w, "", step, [&w](SessionWanted& wanted) {
         return w.hyper(wanted.client) && w.shape("w") && w.word(wanted.flags);
@@ -160,7 +162,7 @@ bool walk(const Cursor& cursor, const CompoundHead& head, Places& places, Wanted
 
 bool read_state(Walker& w, StateId& state) {
   std::array<std::uint8_t, id_octets> octets{};
-  if (!w.identifier(octets)) return false;
+  if (!w.identifier(octets, PassedItem::Form::stateid)) return false;
   state.sequence = load_be32(octets.data());
   std::copy(octets.begin() + 4, octets.end(), state.other.begin());
   return true;
@@ -258,12 +260,30 @@ class Numbers {
   CallStep last_;
 };
 
+/// The SEQUENCE or CB_SEQUENCE with which the operations begin.
+void read_leading_sequence(Cursor operations, const nfs4::CompoundHead& head, Compound& out) {
+  out.session.reset();
+  out.slot.reset();
+  const auto first = operations.be32("operation");
+  const std::uint32_t sequence = head.callback ? operation::cb_sequence : operation::sequence;
+  if (head.count == 0 || !first || *first != sequence) return;
+  SessionId session;
+  const auto octets = operations.take(session.octets.size(), "session");
+  if (!octets) return;
+  std::copy(octets->begin(), octets->end(), session.octets.begin());
+  out.session = session;
+  const auto number = operations.be32("sequence id");
+  const auto slot = operations.be32("slot");
+  if (number && slot) out.slot = SlotUse{*number, *slot};
+}
+
 tl::expected<void, DecodeError> decode_here(Cursor cursor, bool callback, const DataPlaces& places, Compound& out) {
   const auto head = nfs4::decode_compound_head(cursor, callback);
   if (!head) return tl::make_unexpected(head.error());
   out.tag.assign(head->tag.begin(), head->tag.end());
   out.minor_version = head->minor_version;
   out.count = head->count;
+  read_leading_sequence(cursor, *head, out);
   Numbers numbers(out, callback);
   numbers.clear();
   std::optional<DecodeError> stopped;

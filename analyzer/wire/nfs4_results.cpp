@@ -156,15 +156,15 @@ std::optional<std::string_view> results_shape(std::uint32_t operation) noexcept 
     case 38:  // WRITE
       return "wwd";
     case 41:  // BIND_CONN_TO_SESSION
-      return "iww";
+      return "nww";
     case 43:  // CREATE_SESSION: identifier, sequence, flags, two sets of channel attributes
-      return "iwwwwwwwwbwwwwwwb";
+      return "nwwwwwwwwbwwwwwwb";
     case 47:  // GETDEVICEINFO
       return "wob";
     case 48:  // GETDEVICELIST
-      return "ddIw";
+      return "ddNw";
     case 53:  // SEQUENCE
-      return "iwwwww";
+      return "nwwwww";
     case 55:  // TEST_STATEID
     case 63:  // IO_ADVISE
       return "b";

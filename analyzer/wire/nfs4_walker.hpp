@@ -81,11 +81,12 @@ class Walker {
     }
     return w.has_value();
   }
-  bool identifier(std::array<std::uint8_t, id_octets>& value) {
+  /// Of a session, or what `form` says.
+  bool identifier(std::array<std::uint8_t, id_octets>& value, PassedItem::Form form = PassedItem::Form::name) {
     const auto taken = cursor_.take(id_octets, "identifier");
     if (taken) {
       std::copy(taken->begin(), taken->end(), value.begin());
-      tell(PassedItem::Form::identifier, id_octets);
+      tell(form, id_octets);
     } else {
       error_ = taken.error();
     }
@@ -123,7 +124,7 @@ class Walker {
   /// A counted array of items of one size.
   bool array(std::size_t item_octets) {
     return item(ItemKind::other, item_octets,
-                item_octets == id_octets ? PassedItem::Form::identifiers : PassedItem::Form::bitmap);
+                item_octets == id_octets ? PassedItem::Form::stateids : PassedItem::Form::bitmap);
   }
   /// A counted array of anything else; each of its items takes four octets or more.
   template <class Item>
@@ -140,9 +141,9 @@ class Walker {
     return true;
   }
 
-  /// w word, p a person's number, d two words, t time of two words, T of three, i 16-octet identifier, o opaque (right
-  /// behind a bitmap: attribute values), b bitmap, I array of identifiers, O array of opaques, D DDP-eligible opaque, X
-  /// bulky opaque
+  /// w word, p a person's number, d two words, t time of two words, T of three, i stateid4, n sessionid4 or deviceid4,
+  /// o opaque (right behind a bitmap: attribute values), b bitmap, I and N arrays of what i and n are, O array of
+  /// opaques, D DDP-eligible opaque, X bulky opaque
   bool shape(std::string_view items);
 
  private:

@@ -19,12 +19,10 @@ using nfs4::Walker;
 using nfs4::Whereabouts;
 using Kind = FileStep::Kind;
 
-constexpr std::uint32_t op_create = 6;
 constexpr std::uint32_t op_lookupp = 16;
 constexpr std::uint32_t op_open = 18;
 constexpr std::uint32_t op_openattr = 19;
 constexpr std::uint32_t op_read = 25;
-constexpr std::uint32_t op_write = 38;
 constexpr std::uint32_t op_read_plus = 68;
 
 constexpr std::uint32_t proc3_lookup = 3;
@@ -107,7 +105,7 @@ FileStep step_of(std::uint32_t operation, const Passed& passed) {
       step.text = passed.opaque(0);
       break;
     case operation::lookup:
-    case op_create:
+    case operation::create:
       step.kind = Kind::name;
       step.text = passed.opaque(0);
       break;
@@ -133,7 +131,7 @@ FileStep step_of(std::uint32_t operation, const Passed& passed) {
       step.kind = Kind::read;
       step.offset = passed.hyper();
       break;
-    case op_write:
+    case operation::write:
       step.kind = Kind::write;
       step.offset = passed.hyper();
       if (!passed.data().empty()) step.data = passed.data().front().octets;
@@ -192,7 +190,7 @@ void answer_of(std::uint32_t operation, std::size_t step, const Passed& passed, 
     case operation::getfh:
       add(out, {step, passed.opaque(0), {}, std::nullopt, 0});
       break;
-    case op_write:  // behind the status
+    case operation::write:  // behind the status
       add(out, {step, {}, {}, std::nullopt, passed.word(1)});
       break;
     case op_read:

@@ -2,7 +2,10 @@
 #include "wire/nfs_reply_start.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
+#include "wire/nfs4_sequence.hpp"
 #include "wire/nfs_status.hpp"
 
 namespace rpcrdma::wire {
@@ -18,6 +21,29 @@ std::optional<std::size_t> count_at(Bytes results) noexcept {
   if (tag > most_tag) return std::nullopt;
   return words_before_tag + (std::size_t{tag} + 3) / 4 * 4;
 }
+
+/// Steps over what is known to be there, as a Walker does.
+class Captured {
+ public:
+  explicit Captured(const std::uint8_t* at) noexcept : at_(at) {}
+
+  [[nodiscard]] bool identifier(std::array<std::uint8_t, nfs4::id_octets>& value) noexcept {
+    std::copy_n(at_, value.size(), value.begin());
+    return skip(value.size());
+  }
+  [[nodiscard]] bool word(std::uint32_t& value) noexcept {
+    value = load_be32(at_);
+    return skip(4);
+  }
+  [[nodiscard]] bool shape(std::string_view words) noexcept { return skip(words.size() * 4); }
+
+ private:
+  [[nodiscard]] bool skip(std::size_t octets) noexcept {
+    at_ += octets;
+    return true;
+  }
+  const std::uint8_t* at_;
+};
 
 }  // namespace
 
@@ -37,18 +63,13 @@ std::optional<std::uint32_t> only_operation(Bytes results) noexcept {
 
 std::optional<Sequenced> leading_sequence(Bytes results) noexcept {
   const auto at = count_at(results);
-  // number of results, operation, its status, session id, sequence id, three slots, flags
-  constexpr std::size_t operation_at = 4;
-  constexpr std::size_t session_at = 12;
-  constexpr std::size_t flags_at = 44;
-  if (!at || results.size() < *at + flags_at + 4) return std::nullopt;
-  const std::uint8_t* p = results.data() + *at;
-  if (load_be32(p + operation_at) != operation::sequence || load_be32(p + operation_at + 4) != nfs4_ok) {
-    return std::nullopt;
-  }
+  constexpr std::size_t in_front = 12;  // how many results, the operation, its status
+  if (!at || results.size() < *at + in_front + nfs4::sequenced_octets) return std::nullopt;
+  const std::uint8_t* const p = results.data() + *at;
+  if (load_be32(p + 4) != operation::sequence || load_be32(p + 8) != nfs4_ok) return std::nullopt;
   Sequenced said;
-  std::copy_n(p + session_at, said.session.octets.size(), said.session.octets.begin());
-  said.flags = load_be32(p + flags_at);
+  Captured rest(p + in_front);
+  static_cast<void>(nfs4::read_sequenced(rest, said));
   return said;
 }
 

@@ -27,6 +27,7 @@ inline constexpr std::uint32_t nfs4err_denied = 10010;
 inline constexpr std::uint32_t nfs4err_expired = 10011;
 inline constexpr std::uint32_t nfs4err_grace = 10013;
 inline constexpr std::uint32_t nfs4err_clid_inuse = 10017;
+inline constexpr std::uint32_t nfs4err_minor_vers_mismatch = 10021;
 inline constexpr std::uint32_t nfs4err_stale_clientid = 10022;
 inline constexpr std::uint32_t nfs4err_stale_stateid = 10023;
 inline constexpr std::uint32_t nfs4err_bad_stateid = 10025;

@@ -5,6 +5,7 @@
 
 #include "wire/nfs4_compound.hpp"
 #include "wire/nfs4_places.hpp"
+#include "wire/nfs4_sequence.hpp"
 #include "wire/nfs4_walker.hpp"
 #include "wire/nfs_status.hpp"
 #include "wire/rpc_body.hpp"
@@ -71,8 +72,7 @@ bool find_result(ReplyStep& step, Read&& read) {
 bool find_result_of(Walker& w, ReplyStep& step) {
   switch (step.operation) {
     case operation::sequence:
-      return find_result<Sequenced>(
-          step, [&w](Sequenced& r) { return w.identifier(r.session.octets) && w.shape("wwww") && w.word(r.flags); });
+      return find_result<Sequenced>(step, [&w](Sequenced& r) { return nfs4::read_sequenced(w, r); });
     case operation::copy:
       return find_result<Copied>(step, [&w](Copied& r) { return read_copied(w, r); });
     case operation::offload_status:
@@ -86,6 +86,8 @@ bool find_result_of(Walker& w, ReplyStep& step) {
     case operation::bind_conn_to_session:
       return find_result<BoundConnection>(
           step, [&w](BoundConnection& r) { return w.identifier(r.session.octets) && w.word(r.direction); });
+    case operation::write:
+      return find_result<Written>(step, [&w](Written& r) { return w.word(r.count); });
     default:
       return true;
   }

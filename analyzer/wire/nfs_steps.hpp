@@ -32,19 +32,15 @@ struct StateId {
   friend bool operator==(const StateId&, const StateId&) = default;
 };
 
-/// sessionid4
-struct SessionId {
-  std::array<std::uint8_t, 16> octets{};
-  friend bool operator==(const SessionId&, const SessionId&) = default;
-};
-
 /// Numbers of operations that matter here (RFC 7531, 5662, 7863).
 namespace operation {
 inline constexpr std::uint32_t access = 3;
 inline constexpr std::uint32_t copy = 60;
 inline constexpr std::uint32_t bind_conn_to_session = 41;
+inline constexpr std::uint32_t create = 6;
 inline constexpr std::uint32_t create_session = 43;
 inline constexpr std::uint32_t delegreturn = 8;
+inline constexpr std::uint32_t destroy_clientid = 57;
 inline constexpr std::uint32_t destroy_session = 44;
 inline constexpr std::uint32_t exchange_id = 42;
 inline constexpr std::uint32_t free_stateid = 45;
@@ -64,6 +60,7 @@ inline constexpr std::uint32_t savefh = 32;
 inline constexpr std::uint32_t setclientid = 35;
 inline constexpr std::uint32_t setclientid_confirm = 36;
 inline constexpr std::uint32_t sequence = 53;
+inline constexpr std::uint32_t write = 38;
 // Of the back channel
 inline constexpr std::uint32_t cb_layoutrecall = 5;
 inline constexpr std::uint32_t cb_offload = 15;
@@ -134,12 +131,17 @@ struct FileNamed {
   std::uint64_t file = 0;
 };
 
+/// DESTROY_CLIENTID (RFC 8881 section 18.50)
+struct ClientGone {
+  std::uint64_t client = 0;
+};
+
 struct CallStep {
   std::uint32_t operation = 0;
   /// SEQUENCE, CB_SEQUENCE, DESTROY_SESSION: a SessionId. DELEGRETURN, FREE_STATEID, OFFLOAD_STATUS, OFFLOAD_CANCEL,
   /// CB_RECALL: a StateId. Nothing of other operations, nor where the message ends first.
   std::variant<std::monostate, StateId, SessionId, OffloadDone, Layouts, BoundConnection, SessionWanted, ClientBegun,
-               FileNamed>
+               FileNamed, ClientGone>
       arguments;
 };
 
@@ -204,11 +206,18 @@ struct ClientNamed {
   [[nodiscard]] bool known() const noexcept { return (flags & confirmed) != 0; }
 };
 
+/// WRITE (RFC 8881 section 18.32): octets that were written, which may be fewer than the Call brought.
+struct Written {
+  std::uint32_t count = 0;
+};
+
 struct ReplyStep {
   std::uint32_t operation = 0;
   std::uint32_t status = 0;  ///< nfsstat4
   /// Of operations that succeeded. Nothing of other ones, nor where the message ends first.
-  std::variant<std::monostate, Sequenced, Copied, OffloadProgress, CreatedSession, BoundConnection, ClientNamed> result;
+  std::variant<std::monostate, Sequenced, Copied, OffloadProgress, CreatedSession, BoundConnection, ClientNamed,
+               Written>
+      result;
 };
 
 struct ReplySteps {

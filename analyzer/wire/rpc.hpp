@@ -2,6 +2,7 @@
 // Of ONC RPC (RFC 5531), what transactions need; and the names of NFS procedures and operations.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -66,6 +67,19 @@ struct RpcReply {
 /// By the error in it (RFC 2744 section 3.9.1): "GSS_S_NO_CRED"; empty if unknown.
 [[nodiscard]] std::string_view gss_major_name(std::uint32_t major) noexcept;
 
+/// sessionid4
+struct SessionId {
+  std::array<std::uint8_t, 16> octets{};
+  friend bool operator==(const SessionId&, const SessionId&) = default;
+};
+
+/// Which request of a session a Call is (RFC 8881 section 2.10.6.1): whoever sends it again sends the same numbers,
+/// whatever its XID.
+struct SlotUse {
+  std::uint32_t sequence = 0;
+  std::uint32_t slot = 0;
+};
+
 /// NFSv4 COMPOUND arguments or CB_COMPOUND arguments: the tag and the operations' numbers as far as they can be
 /// walked inline. The walker knows the argument shapes of the common operations and stops at the first it cannot
 /// size; it never guesses. At most 64 operations.
@@ -78,6 +92,10 @@ struct Compound {
   /// section 18.36), BIND_CONN_TO_SESSION not for the fore channel alone (section 18.34). nullopt: cut where that
   /// stands.
   std::optional<bool> back_channel = false;
+  /// That of the SEQUENCE or CB_SEQUENCE that stands first (RFC 8881 sections 18.46 and 20.9). nullopt: another
+  /// operation does, or it is cut.
+  std::optional<SessionId> session;
+  std::optional<SlotUse> slot;  ///< likewise
 };
 /// Decodes into `out` (its vector keeps its capacity).
 [[nodiscard]] tl::expected<void, DecodeError> decode_compound(Bytes arguments, std::size_t wire_length, bool callback,

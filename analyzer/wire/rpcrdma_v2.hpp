@@ -38,6 +38,10 @@ enum class HeaderType : std::uint32_t {
 [[nodiscard]] constexpr bool is_call(HeaderType type) noexcept {
   return type >= HeaderType::call_external && type <= HeaderType::call_inline;
 }
+/// What a type says that nobody knows is open.
+[[nodiscard]] constexpr bool may_be_call(std::uint32_t htype) noexcept {
+  return !known_htype(htype) || is_call(static_cast<HeaderType>(htype));
+}
 [[nodiscard]] constexpr bool is_reply(HeaderType type) noexcept {
   return type >= HeaderType::reply_external && type <= HeaderType::reply_inline;
 }

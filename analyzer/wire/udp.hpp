@@ -17,6 +17,7 @@ inline constexpr std::uint16_t vxlan_gpe_port = 4790;
 inline constexpr std::uint16_t geneve_port = 6081;
 inline constexpr std::uint16_t mpls_port = 6635;  ///< RFC 7510
 inline constexpr std::uint16_t tzsp_port = 37008;
+inline constexpr std::uint16_t gtp_port = 2152;
 
 inline constexpr std::size_t udp_header_size = 8;
 

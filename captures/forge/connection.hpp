@@ -87,6 +87,8 @@ class Connection {
   virtual void respond(Op read, const Octets& data) = 0;
   /// `by` acknowledges everything the other side has sent.
   virtual void acknowledge(Side by) = 0;
+  /// What `by` sends from now on it sends having `op`, of the other side: TCP cannot but acknowledge that.
+  virtual void has_taken(Side /*by*/, Op /*op*/) {}
   /// The same, of what was sent before `op`, by who has said so before.
   virtual void acknowledge_before(Side by, Op op) = 0;
   /// The receiver of `op` refuses it: NAK, or Terminate.

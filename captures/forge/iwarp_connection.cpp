@@ -187,6 +187,14 @@ class IwarpConnection final : public Connection {
     segment(by, ack, {}, "ack");
   }
 
+  void has_taken(Side by, Op op) override {
+    std::uint32_t& received = of(by).received;
+    for (const Segment& segment : sent_.at(op).segments) {
+      const std::uint32_t end = segment.sequence + static_cast<std::uint32_t>(segment.payload.size());
+      if (static_cast<std::int32_t>(end - received) > 0) received = end;
+    }
+  }
+
   void acknowledge_before(Side by, Op /*op*/) override { segment(by, ack, {}, "ack"); }
 
   void refuse(Op op, Refusal refusal) override {

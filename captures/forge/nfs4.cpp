@@ -32,8 +32,10 @@ enum Operation : std::uint32_t {
   write = 38,
   bind_conn_to_session = 41,
   create_session = 43,
+  destroy_session = 44,
   layoutreturn = 51,
   sequence = 53,
+  destroy_clientid = 57,
   copy = 60,
   offload_cancel = 66,
   offload_status = 67,
@@ -67,6 +69,8 @@ std::uint32_t number(const std::string& name) {
                                                             {"setattr", setattr},
                                                             {"sequence", sequence},
                                                             {"create_session", create_session},
+                                                            {"destroy_session", destroy_session},
+                                                            {"destroy_clientid", destroy_clientid},
                                                             {"create_session_fore", create_session},
                                                             {"bind_conn_fore", bind_conn_to_session},
                                                             {"bind_conn_both", bind_conn_to_session},
@@ -145,7 +149,7 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
       break;
     case sequence:
       session_id(pen, p);
-      pen.u32(1).u32(0).u32(0).u32(0);
+      pen.u32(p.request.value_or(1)).u32(0).u32(0).u32(0);
       break;
     case create_session:
       // client, sequence; is this connection the back channel, too?
@@ -154,6 +158,12 @@ void arguments(Pen& pen, std::vector<Item>& items, const std::string& name, cons
       channel(pen, 1 << 20U, 64);
       channel(pen, 4096, 2);
       pen.u32(0x40000000).u32(1).u32(0);  // callback program, one flavor: AUTH_NONE
+      break;
+    case destroy_session:
+      session_id(pen, p);
+      break;
+    case destroy_clientid:
+      client_id(pen, p);
       break;
     case bind_conn_to_session:
       session_id(pen, p);
@@ -217,7 +227,7 @@ void results(Pen& pen, std::vector<Item>& items, const std::string& name, const 
   switch (operation) {
     case sequence:
       session_id(pen, p);
-      pen.u32(1).u32(0).u32(63).u32(63).u32(p.sequence_flags);
+      pen.u32(p.request.value_or(1)).u32(0).u32(63).u32(63).u32(p.sequence_flags);
       break;
     case access:
       pen.u32(0x1F).u32(0x1F);

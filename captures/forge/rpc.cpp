@@ -106,6 +106,16 @@ Procedure Procedure::callback(std::vector<std::string> operations) {
   return p;
 }
 
+namespace {
+
+/// Each request has another number in its slot, and keeps it when it is sent again with its XID.
+Procedure numbered(Procedure p, std::uint32_t xid) {
+  if (!p.request) p.request = xid;
+  return p;
+}
+
+}  // namespace
+
 RpcMessage rpc_call(const Procedure& p, std::uint32_t xid) {
   std::vector<Item> items;
   Pen pen;
@@ -137,7 +147,7 @@ RpcMessage rpc_call(const Procedure& p, std::uint32_t xid) {
       nfs3::call(body, items, p);
       break;
     case Procedure::Kind::compound:
-      nfs4::call(body, items, p);
+      nfs4::call(body, items, numbered(p, xid));
       break;
     case Procedure::Kind::callback:
       nfs4::callback_call(body, p);
@@ -174,7 +184,7 @@ RpcMessage rpc_reply(const Procedure& p, std::uint32_t xid, std::uint32_t status
       nfs3::reply(body, items, p);
       break;
     case Procedure::Kind::compound:
-      nfs4::reply(body, items, p);
+      nfs4::reply(body, items, numbered(p, xid));
       break;
     case Procedure::Kind::callback:
       nfs4::callback_reply(body, p);

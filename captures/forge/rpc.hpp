@@ -38,6 +38,7 @@ struct Procedure {
   std::uint32_t client = 0;               ///< tells the client IDs of a story apart
   bool confirmed = false;                 ///< EXCHANGE_ID: the server knows the client already
   std::uint32_t session = 0;              ///< tells the sessions of a story apart
+  std::optional<std::uint32_t> request;   ///< of its session, in slot 0: sa_sequenceid; empty: one for each XID
   unsigned story = 0;                     ///< tells the sessions of stories apart
   std::uint32_t sequence_flags = 0;       ///< sr_status_flags of a SEQUENCE reply
   bool asynchronous = false;              ///< COPY: asked for so, and done so

@@ -14,6 +14,8 @@ std::string at(const std::string& path, const YAML::Node& node) {
 
 void read_losses(Step& step, const YAML::Node& lose) {
   if (!lose.IsDefined()) return;
+  static const std::set<std::string> parts{"handshake", "send",    "write", "read",  "response", "atomic",
+                                           "ack",       "refusal", "close", "probe", "noise",    "tcp"};
   const auto one = [&step](const YAML::Node& node) {
     const auto word = node.as<std::string>();
     const bool number =
@@ -22,8 +24,10 @@ void read_losses(Step& step, const YAML::Node& lose) {
       step.all_lost = true;
     } else if (number) {
       step.lost.push_back(node.as<std::size_t>());
-    } else {
+    } else if (parts.count(word) != 0) {
       step.lost_parts.push_back(word);
+    } else {
+      throw Mistake(step.where + ": nothing is called '" + word + "' that could be lost");
     }
   };
   if (lose.IsSequence()) {
@@ -122,7 +126,7 @@ Scenario scenario_of(const YAML::Node& root, const std::string& path) {
     Scenario s;
     s.title = words.need<std::string>("title");
     for (const char* told_elsewhere :
-         {"why", "expect", "near", "never", "unchecked", "causes", "allow", "tshark", "mount"}) {
+         {"why", "expect", "near", "never", "unchecked", "checked", "causes", "allow", "tshark", "mount"}) {
       static_cast<void>(words.has(told_elsewhere));
     }
     s.transports = words.get<std::vector<std::string>>("transports", {});

@@ -139,6 +139,8 @@ class Story {
   [[nodiscard]] Memory& memory(Side s) { return line().memory.at(s == Side::client ? 0 : 1); }
   [[nodiscard]] const Done& operation(const std::string& name);
   [[nodiscard]] Asked* asked(const std::string& label);
+  /// Who answers a call has it.
+  void has_taken(const Asked& call);
 
   const Scenario& scenario_;
   Fabric fabric_;

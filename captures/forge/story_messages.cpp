@@ -51,6 +51,7 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
   p.client = words.get<std::uint32_t>("client", p.client);
   p.confirmed = words.get<bool>("confirmed", p.confirmed);
   p.session = words.get<std::uint32_t>("session", p.session);
+  if (words.has("request")) p.request = words.need<std::uint32_t>("request");
   p.sequence_flags = words.get<std::uint32_t>("sequence_flags", p.sequence_flags);
   p.asynchronous = words.get<bool>("asynchronous", p.asynchronous);
   if (const auto status = words.maybe<std::uint32_t>("complete")) p.complete = status;
@@ -156,6 +157,13 @@ Story::Asked* Story::asked(const std::string& label) {
     if (a.label == label) return &a;
   }
   return nullptr;
+}
+
+void Story::has_taken(const Asked& call) {
+  for (const Done& each : line().done) {
+    const bool its = each.label == call.label && each.part == "send" && each.by == call.requester;
+    if (its) line().wire->has_taken(other(call.requester), each.op);
+  }
 }
 
 /// Moves what the Read chunks carry into this side's memory, and says so in the header.
@@ -272,6 +280,7 @@ void Story::reply(const Step& step, Words& words) {
 
 void Story::answer(const Step& step, Words& words, Asked& a, bool reverse) {
   a.answered = true;
+  has_taken(a);
   Outgoing out;
   out.by = other(a.requester);
   out.version2 = step.verb == "v2-reply";
@@ -425,6 +434,7 @@ void Story::error(const Step& step, Words& words) {
   }
   if (found != nullptr) {
     found->answered = true;
+    has_taken(*found);
     e.xid = found->xid;
     e.version = found->version;
   }

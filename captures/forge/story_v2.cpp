@@ -166,6 +166,7 @@ void Story::refusal(const Step& step, Words& words) {
     Asked* found = asked(*to);
     if (found == nullptr) throw Mistake("no call is named '" + *to + "'");
     found->answered = true;
+    has_taken(*found);
     h.xid = found->xid;
   }
   h.xid = words.get<std::uint32_t>("xid", h.xid);

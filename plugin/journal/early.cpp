@@ -61,6 +61,37 @@ std::optional<EarlyMessages::Read> EarlyMessages::read(const trace::HeldSend& he
   return read;
 }
 
+std::optional<Unplaced> EarlyMessages::read_unplaced(const trace::HeldSend& held) {
+  if (!wire::decode_header_v1(held.octets, held.wire_length, scratch_)) return std::nullopt;
+  const wire::FixedWords& fixed = scratch_.fixed;
+  if (fixed.version != 1) return std::nullopt;
+  Unplaced read;
+  read.flow = held.flow;
+  read.xid = fixed.xid;
+  read.proc = fixed.proc;
+  read.header_length = static_cast<std::uint32_t>(scratch_.length);
+  switch (static_cast<wire::Proc>(fixed.proc)) {
+    case wire::Proc::msg:
+    case wire::Proc::msgp: {
+      const wire::Bytes rpc = payload::behind(held.octets, scratch_.length);
+      if (wire::begins_message(rpc, fixed.xid, wire::MessageType::call)) {
+        // What has to be put back comes later, and RPC wants it whole.
+        if (scratch_.reads.empty()) read.rpc = Unplaced::Rpc::call;
+        return read;
+      }
+      if (!wire::begins_message(rpc, fixed.xid, wire::MessageType::reply)) return std::nullopt;
+      read.rpc = Unplaced::Rpc::reply;
+      return read;
+    }
+    case wire::Proc::nomsg:
+    case wire::Proc::done:
+    case wire::Proc::error:
+      if (scratch_.length != held.wire_length) return std::nullopt;
+      return read;
+  }
+  return std::nullopt;
+}
+
 void EarlyMessages::give_call(const Message& call) {
   calls_.insert_or_assign({call.connection, call.sender, call.xid}, call.last_frame);
 }

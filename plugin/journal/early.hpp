@@ -26,6 +26,8 @@ class EarlyMessages {
   };
   /// Nothing: it was read before, has no header of version 1, or too many wait.
   [[nodiscard]] std::optional<Read> read(const trace::HeldSend& held);
+  /// The same of one whose connection is not known: it is one by all of its octets, for there may be other users.
+  [[nodiscard]] std::optional<Unplaced> read_unplaced(const trace::HeldSend& held);
   void shown(std::uint32_t frame, std::uint32_t message) { shown_.emplace(frame, message); }
   /// RPC was given this Call, which was shown early.
   void give_call(const Message& call);

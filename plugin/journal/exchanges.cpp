@@ -5,10 +5,6 @@ namespace rpcrdma::journal {
 
 using referee::MessageSeen;
 
-Exchange* find_exchange(Connection& connection, std::uint32_t id) noexcept {
-  return id == 0 || id > connection.exchanges.size() ? nullptr : &connection.exchanges[id - 1];
-}
-
 void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown, bool piece) {
   const std::uint32_t id = seen.exchange.id;
   if (id == 0) return;
@@ -37,7 +33,7 @@ void enter(Connection& connection, const MessageSeen& seen, const trace::Send& s
 }
 
 void stands_in_its_frame(Connection& connection, const Message& message, std::uint32_t shown) {
-  Exchange* of = find_exchange(connection, message.exchange);
+  Exchange* of = connection.exchange(message.exchange);
   if (of == nullptr) return;
   const auto move = [&](auto& frame) {
     if (frame == shown) frame = message.last_frame;

@@ -9,8 +9,6 @@
 
 namespace rpcrdma::journal {
 
-/// By the referee's number; null: it has none.
-[[nodiscard]] Exchange* find_exchange(Connection& connection, std::uint32_t id) noexcept;
 /// A message, which is shown in that frame; `send`: as it came. `piece`: more of it is to come, and a Reply ends the
 /// exchange with its last one.
 void enter(Connection& connection, const referee::MessageSeen& seen, const trace::Send& send, std::uint32_t shown,

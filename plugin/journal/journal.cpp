@@ -44,7 +44,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   Record& record;
   referee::Referee referee;
   trace::Trace trace;
-  trace::FrameRef first;
+  trace::FrameRef first;  ///< by time
   trace::FrameRef last;
   Version2 version2;
   Late late;
@@ -67,6 +67,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
   static constexpr std::size_t most_newest_pieces = 4096;  // hostile: nobody leaves so many open
   std::map<PieceKey, std::uint32_t> newest_piece;
   EarlyMessages early;
+  std::vector<std::uint32_t> unplaced_frames;                                // of each of those
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> open_parts;  // of each side's unfinished Send
 
   // --- what the trace takes for MPA before it is sure of the stream
@@ -114,7 +115,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     record.parts.push_back(part);
     add(number(e.frame), NoteKind::part, index);
   }
-  void on(const trace::HeldSend& e) override { show_early(e); }
+  void on(const trace::HeldSend& e) override { e.connection != 0 ? show_early(e) : show_unplaced(e); }
   void on(const trace::Write& e) override { referee.on(e); }
   void on(const trace::ReadRequest& e) override { referee.on(e); }
   void on(const trace::ReadResponse& e) override { referee.on(e); }
@@ -163,6 +164,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     message.exchange = seen.exchange.id;
     message.first_frame = std::min(number(send.frame), number(send.last));  // packets may come out of order
     message.last_frame = number(send.last);
+    message.time = send.last.time;
     take_header(send.octets, seen.header, message);
     message.operation = seen.operation;
     message.invalidated = send.invalidated;
@@ -229,6 +231,21 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     add(message.last_frame, NoteKind::message, index);
     record.messages.push_back(std::move(message));
     if (given) payloads.early(of->second, index, read->call, e.frame);
+  }
+  /// Nobody knows yet whose it is.
+  void show_unplaced(const trace::HeldSend& e) {
+    std::optional<Unplaced> unplaced = early.read_unplaced(e);
+    if (!unplaced) return;
+    unplaced->octets = place(e.octets, e.wire_length, number(e.frame));
+    const auto index = static_cast<std::uint32_t>(record.unplaced.size());
+    add(number(e.frame), NoteKind::unplaced, index);
+    unplaced_frames.push_back(number(e.frame));
+    record.unplaced.push_back(std::move(*unplaced));
+  }
+  void take_back_unplaced() {
+    for (std::uint32_t index = 0; index < unplaced_frames.size(); ++index)
+      record.notes.remove(unplaced_frames[index], NoteKind::unplaced, index);
+    record.unplaced = {};
   }
   /// The message, if it was shown early: it keeps its place, and what was given to RPC.
   [[nodiscard]] std::uint32_t taken_early(Message& message) {
@@ -378,7 +395,7 @@ void Journal::feed(const trace::Frame& frame) {
   if (finished() || frame.ref.number <= last_frame_) return;
   last_frame_ = frame.ref.number;
   engine_->late.reads(&frame);
-  if (engine_->first.number == 0) engine_->first = frame.ref;
+  trace::keep_earliest(engine_->first, frame.ref);
   engine_->last = frame.ref;
   const bool opened = engine_->trace.frame(frame);
   if (const std::uint32_t at = number(frame.ref); opened) {
@@ -397,6 +414,7 @@ void Journal::finish() {
   engine.payloads.give_up_all();
   engine.bring_home();
   engine.take_back_early();
+  engine.take_back_unplaced();
   referee::Report report = engine.referee.finish(engine.last, engine.first);
   findings_ = report.findings.all();
   mounts_ = std::move(report.mounts);

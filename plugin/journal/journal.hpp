@@ -47,10 +47,14 @@ class Journal {
   [[nodiscard]] std::uint32_t first(std::uint32_t frame) const noexcept { return record_.notes.first(frame); }
   [[nodiscard]] const Note& note(std::uint32_t index) const noexcept { return record_.notes[index]; }
   [[nodiscard]] const Message& message(std::uint32_t index) const noexcept { return record_.messages[index]; }
+  /// Only while the file is read.
+  [[nodiscard]] const Unplaced& unplaced(std::uint32_t index) const noexcept { return record_.unplaced[index]; }
   [[nodiscard]] const Payload& payload(std::uint32_t index) const noexcept { return record_.payloads[index]; }
   [[nodiscard]] const Operation& operation(std::uint32_t index) const noexcept { return record_.operations[index]; }
   [[nodiscard]] const Part& part(std::uint32_t index) const noexcept { return record_.parts[index]; }
   [[nodiscard]] const Handshake& handshake(std::uint32_t index) const noexcept { return record_.handshakes[index]; }
+  /// That a note is about; 0: which one is not known yet.
+  [[nodiscard]] std::uint32_t connection_of(const Note& note) const noexcept { return record_.connection_of(note); }
   /// Earlier frames that hold a part of what this one shows.
   [[nodiscard]] const std::vector<std::uint32_t>& needed_by(std::uint32_t frame) const noexcept {
     return record_.needed.of(frame);
@@ -61,7 +65,7 @@ class Journal {
   [[nodiscard]] const Exchange* exchange(std::uint32_t connection, std::uint32_t exchange) const noexcept {
     return record_.exchange(connection, exchange);
   }
-  /// Findings whose primary frame this is: indices into findings().
+  /// Findings whose primary frame this is: numbers for finding().
   [[nodiscard]] const std::vector<std::uint32_t>& findings_of(std::uint32_t frame) const noexcept {
     return by_frame_.of(frame);
   }

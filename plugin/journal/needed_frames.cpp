@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "journal/needed_frames.hpp"
 
-#include <algorithm>
+#include "journal/notes.hpp"
 
 namespace rpcrdma::journal {
 
 namespace {
 
 const NeededFrames::Frames no_frames;
-
-[[nodiscard]] std::uint64_t key(std::uint32_t connection, std::uint32_t exchange) noexcept {
-  return (std::uint64_t{connection} << 32U) | exchange;
-}
 
 }  // namespace
 
@@ -32,12 +28,12 @@ const NeededFrames::Frames& NeededFrames::of(std::uint32_t frame) const noexcept
 }
 
 void NeededFrames::operation(std::uint32_t connection, std::uint32_t exchange, std::uint32_t frame) {
-  Frames& frames = operations_[key(connection, exchange)];
+  Frames& frames = operations_[exchange_key(connection, exchange)];
   if (frames.empty() || frames.back() != frame) frames.push_back(frame);
 }
 
 void NeededFrames::put_together(std::uint32_t connection, std::uint32_t exchange, Shown shown) {
-  const auto at = operations_.find(key(connection, exchange));
+  const auto at = operations_.find(exchange_key(connection, exchange));
   if (at == operations_.end()) return;
   for (const std::uint32_t frame : at->second) add(shown, frame);
   operations_.erase(at);

@@ -32,7 +32,7 @@ class NeededFrames {
   void add_one(std::uint32_t frame, std::uint32_t earlier);
 
   std::unordered_map<std::uint32_t, Frames> by_frame_;
-  std::unordered_map<std::uint64_t, Frames> operations_;  ///< by connection and exchange
+  std::unordered_map<std::uint64_t, Frames> operations_;  ///< by exchange_key()
 };
 
 }  // namespace rpcrdma::journal

@@ -38,6 +38,11 @@ struct Exchange {
   std::uint32_t offer = 0;  ///< frame of a Reply that offers itself to be read
 };
 
+/// Of an exchange, by its connection and the referee's number: among all of the file.
+[[nodiscard]] constexpr std::uint64_t exchange_key(std::uint32_t connection, std::uint32_t exchange) noexcept {
+  return (std::uint64_t{connection} << 32U) | exchange;
+}
+
 struct Connection {
   std::uint32_t id = 0;
   trace::Transport transport = trace::Transport::rocev2;
@@ -46,6 +51,16 @@ struct Connection {
   bool rpcrdma = false;             ///< as far as known by now
   referee::Thresholds thresholds;   ///< the newest
   std::vector<Exchange> exchanges;  ///< by the referee's number, from 1
+  [[nodiscard]] bool has(std::uint32_t exchange) const noexcept {
+    return exchange != 0 && exchange <= exchanges.size();
+  }
+  /// By that number; null: it has none such.
+  [[nodiscard]] const Exchange* exchange(std::uint32_t number) const noexcept {
+    return has(number) ? &exchanges[number - 1] : nullptr;
+  }
+  [[nodiscard]] Exchange* exchange(std::uint32_t number) noexcept {
+    return has(number) ? &exchanges[number - 1] : nullptr;
+  }
 };
 
 /// A message, in the frame where it is complete.
@@ -59,6 +74,7 @@ struct Message {
   std::uint32_t before = none;  ///< version 2: the message with the piece before this one
   std::uint32_t first_frame = 0;
   std::uint32_t last_frame = 0;
+  trace::TimeNs time = 0;  ///< of the last one
   std::uint32_t xid = 0;
   std::uint32_t header_length = 0;  ///< 0: not decodable
   std::uint32_t version = 0;
@@ -84,11 +100,11 @@ struct Message {
 /// What its first words say, as far as they are there; and its lists. `header` may be null: it was not decoded.
 void take_header(wire::Bytes octets, const wire::HeaderV1* header, Message& message);
 
-/// Does the message, an error, or a Reply, whole or its last piece, answer a Call that is known?
-[[nodiscard]] inline bool answers(const Message& message, const Exchange* exchange) noexcept {
-  const bool reply = message.kind == referee::MessageSeen::Kind::reply && !message.piece;
-  const bool answer = reply || message.kind == referee::MessageSeen::Kind::error;
-  return answer && exchange != nullptr && exchange->call.number != 0 && exchange->reply.number != 0;
+/// From a Call that is known to this answer, which may not be its first one: an error, or a Reply, whole or its last
+/// piece. Nothing: the message is none.
+[[nodiscard]] std::optional<std::int64_t> took(const Message& message, const Exchange* exchange) noexcept;
+[[nodiscard]] inline bool first_answer(const Message& message, const Exchange& exchange) noexcept {
+  return message.time == exchange.reply.time;
 }
 
 /// Where the octets of an RPC message are.
@@ -110,9 +126,13 @@ struct Payload {
   /// Where it became whole. Told in a later one if that had to wait, and only until the file is read.
   trace::FrameRef home;
   trace::TimeNs time = 0;  ///< when it counts as sent: of a Call whose data were read later, the Call's own time
-  std::vector<std::uint8_t> octets;  ///< empty where it stands with its message
+  std::vector<std::uint8_t> octets;  ///< empty where it stands with its message, or nothing of it is there
   std::uint64_t wire_length = 0;
 };
+
+[[nodiscard]] inline bool has_octets(const Payload& payload) noexcept {
+  return payload.stands == Stands::with_message || !payload.octets.empty();
+}
 
 struct Operation {
   std::uint32_t connection = 0;
@@ -128,6 +148,17 @@ struct Operation {
   std::uint64_t total = 0;    ///< and their octets
 };
 
+/// A message whose connection is not known yet, in the frame where it ends. Its own octets speak for it until the file
+/// is read; the message itself is told once it is known.
+struct Unplaced {
+  std::uint32_t flow = 0;  ///< which way it goes
+  std::uint32_t xid = 0;
+  std::uint32_t proc = 0;
+  std::uint32_t header_length = 0;
+  enum class Rpc : std::uint8_t { none, call, reply } rpc = Rpc::none;  ///< stands behind the header
+  Octets octets;
+};
+
 /// A packet of a Send that ends in a later frame.
 struct Part {
   std::uint32_t connection = 0;
@@ -141,8 +172,7 @@ struct Handshake {
   std::uint32_t connection = 0;
   Side sender = Side::active;
   std::optional<referee::PrivateData> private_data;
-  std::uint32_t area_offset = 0;  ///< of the private data area in the captured frame; 0: not in one piece
-  Octets area;
+  Octets area;  ///< of the private data
 };
 
 /// A frame, or something in it, that is there a second time. One for each frame: no note.
@@ -154,7 +184,7 @@ struct Repeat {
   bool only_copy = false;
 };
 
-enum class NoteKind : std::uint8_t { message, payload, operation, part, handshake };
+enum class NoteKind : std::uint8_t { message, unplaced, payload, operation, part, handshake };
 
 struct Note {
   NoteKind kind = NoteKind::message;

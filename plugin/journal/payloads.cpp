@@ -25,7 +25,7 @@ void Payloads::message(Connection& connection, const MessageSeen& seen, std::uin
   if (auto gone = assembler.displaced()) show_given_up(connection, gone->exchange, std::move(gone->message));
   if (!rpc) return;
   // Its Call has its data later, which the capture has in another order: RPC wants the Call first.
-  const Exchange* of = find_exchange(connection, seen.exchange.id);
+  const Exchange* of = connection.exchange(seen.exchange.id);
   const bool behind_call = !rpc->call && of != nullptr && of->call_whole.number > seen.send->last.number;
   const bool elsewhere = pieces != Pieces::one || behind_call;
   const bool shown_early = record_.messages[index].payload != none;
@@ -57,7 +57,7 @@ void Payloads::early(Connection& connection, std::uint32_t message, bool call, t
 void Payloads::show(Connection& connection, std::uint32_t exchange, std::uint32_t message, payload::RpcMessage rpc,
                     trace::FrameRef home) {
   const std::uint32_t frame = late_.shown_in(number(home));
-  Exchange* of = find_exchange(connection, exchange);
+  Exchange* of = connection.exchange(exchange);
   if (message != none && record_.messages[message].payload != none) {
     Payload& given = record_.payloads[record_.messages[message].payload];
     given.exchange = exchange;
@@ -138,12 +138,14 @@ void Payloads::give_up(std::uint32_t id) {
   assemblers_.erase(assembler);
 }
 
-/// Where that becomes known.
+/// Where that becomes known; with the message that offered it, in the end, where nothing of it is there to be shown.
 void Payloads::show_given_up(Connection& connection, std::uint32_t exchange, payload::RpcMessage rpc) {
   const std::uint32_t message = rpc.tag;
   const trace::Frame* now = late_.current();
+  const Message& offered = record_.messages[message];
+  const bool elsewhere = now != nullptr && !rpc.stream.octets.empty();
   show(connection, exchange, message, std::move(rpc),
-       now != nullptr ? now->ref : trace::FrameRef{record_.messages[message].last_frame, 0});
+       elsewhere ? now->ref : trace::FrameRef{offered.last_frame, offered.time});
 }
 
 void Payloads::give_up_all() {

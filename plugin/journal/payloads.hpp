@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "journal/exchanges.hpp"
 #include "journal/late.hpp"
 #include "journal/record.hpp"
 #include "payload/assembler.hpp"

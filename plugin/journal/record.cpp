@@ -8,10 +8,27 @@ const Connection* Record::connection(std::uint32_t id) const noexcept {
   return at == connections.end() ? nullptr : &at->second;
 }
 
+std::uint32_t Record::connection_of(const Note& note) const noexcept {
+  switch (note.kind) {
+    case NoteKind::message:
+      return messages[note.index].connection;
+    case NoteKind::unplaced:
+      break;
+    case NoteKind::payload:
+      return payloads[note.index].connection;
+    case NoteKind::operation:
+      return operations[note.index].connection;
+    case NoteKind::part:
+      return parts[note.index].connection;
+    case NoteKind::handshake:
+      return handshakes[note.index].connection;
+  }
+  return 0;
+}
+
 const Exchange* Record::exchange(std::uint32_t connection_id, std::uint32_t id) const noexcept {
   const Connection* known = connection(connection_id);
-  if (known == nullptr || id == 0 || id > known->exchanges.size()) return nullptr;
-  return &known->exchanges[id - 1];
+  return known == nullptr ? nullptr : known->exchange(id);
 }
 
 }  // namespace rpcrdma::journal

@@ -20,6 +20,7 @@ namespace rpcrdma::journal {
 struct Record {
   NotesByFrame notes;
   std::deque<Message> messages;
+  std::deque<Unplaced> unplaced;
   std::deque<Payload> payloads;
   std::deque<Operation> operations;
   std::deque<Part> parts;
@@ -29,6 +30,8 @@ struct Record {
   NeededFrames needed;
 
   [[nodiscard]] const Connection* connection(std::uint32_t id) const noexcept;
+  /// That a note is about; 0: which one is not known yet.
+  [[nodiscard]] std::uint32_t connection_of(const Note& note) const noexcept;
   /// By the referee's numbers; null: there is none.
   [[nodiscard]] const Exchange* exchange(std::uint32_t connection_id, std::uint32_t id) const noexcept;
 };

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "referee/rules/table.hpp"
-#include "trace/spans.hpp"
 #include "wire/private_data.hpp"
+#include "wireshark/data_sources.hpp"
 #include "wireshark/fields.hpp"
 #include "wireshark/finding_places.hpp"
 #include "wireshark/hooks.hpp"
@@ -21,18 +21,6 @@ using referee::OperationSeen;
 using trace::Side;
 
 [[nodiscard]] const char* name(Side side) { return side == Side::active ? "client" : "server"; }
-
-[[nodiscard]] const char* name(referee::Severity severity) {
-  switch (severity) {
-    case referee::Severity::error:
-      return "error";
-    case referee::Severity::warning:
-      return "warning";
-    case referee::Severity::note:
-      break;
-  }
-  return "note";
-}
 
 [[nodiscard]] const char* name(trace::Repeated::Kind kind) {
   switch (kind) {
@@ -88,35 +76,17 @@ void exchange_links(proto_tree* tree, const journal::Exchange* exchange, std::ui
   if (exchange->done.number != frame) frame_field(tree, hf.done_in, exchange->done.number);
 }
 
-/// Wireshark walks through its list for each one that it adds, and a frame may have one for each of its messages.
-void add_source(const Canvas& canvas, tvbuff_t* tvb, const char* title) {
-  GSList*& all = canvas.pinfo->data_src;
-  GSList* const others = all;
-  all = nullptr;
-  add_new_data_source(canvas.pinfo, tvb, title);
-  GSList* const added = all;
-  all = others != nullptr ? others : added;
-  if (others != nullptr) {
-    g_slist_last(canvas.drawn->source != nullptr ? canvas.drawn->source : others)->next = added;
-  }
-  canvas.drawn->source = added;
-}
-
 tvbuff_t* as_source(const Canvas& canvas, tvbuff_t* parent, const std::uint8_t* octets, std::size_t captured,
                     std::uint64_t wire_length, const char* title) {
   const auto reported = static_cast<int>(wire_length > INT32_MAX ? INT32_MAX : wire_length);
   tvbuff_t* tvb = tvb_new_child_real_data(parent, octets, static_cast<unsigned>(captured), reported);
-  add_source(canvas, tvb, title);
+  append_data_source(canvas.pinfo, tvb, title, canvas.drawn->source);
   return tvb;
-}
-
-[[nodiscard]] tvbuff_t* frame_tvb(const Canvas& canvas) {
-  return get_data_source_tvb(static_cast<struct data_source*>(canvas.pinfo->data_src->data));
 }
 
 /// Octets of the journal as a tvb: out of the frame, or of the copy.
 tvbuff_t* of_journal(const Canvas& canvas, const journal::Octets& octets, const char* title) {
-  tvbuff_t* frame = frame_tvb(canvas);
+  tvbuff_t* frame = frame_octets(canvas.pinfo);
   const auto reported = static_cast<int>(octets.wire_length > INT32_MAX ? INT32_MAX : octets.wire_length);
   if (octets.in_frame && tvb_captured_length(frame) >= octets.offset + octets.captured) {
     return tvb_new_subset_length_caplen(frame, static_cast<int>(octets.offset), static_cast<int>(octets.captured),
@@ -159,11 +129,10 @@ void knowledge(const Canvas& canvas, proto_tree* tree, const journal::Message& m
   }
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
   exchange_links(tree, exchange, canvas.drawn->frame);
-  if (journal::answers(message, exchange)) {
-    const std::int64_t took = rpcrdma::trace::elapsed(exchange->call.time, exchange->reply.time);
+  if (const auto took = journal::took(message, exchange)) {
     nstime_t time;
-    time.secs = static_cast<time_t>(took / 1'000'000'000);
-    time.nsecs = static_cast<int>(took % 1'000'000'000);
+    time.secs = static_cast<time_t>(*took / 1'000'000'000);
+    time.nsecs = static_cast<int>(*took % 1'000'000'000);
     generated(proto_tree_add_time(tree, hf.time, nullptr, 0, 0, &time));
   }
   if (message.rpc_frame != canvas.drawn->frame) frame_field(tree, hf.rpc_in, message.rpc_frame);
@@ -202,13 +171,20 @@ const char* operation_name(OperationSeen::Kind kind) {
 
 namespace {
 
+/// Why nothing of an RPC message that was to be put together can be shown.
+[[nodiscard]] const char* why_nothing(const journal::Payload& payload) {
+  if (payload.exchange == 0) return "Its Call is not in the capture: what was written for it is not put together";
+  return "None of its chunks' octets were moved, or are in the capture";
+}
+
 void say_what_lacks(proto_tree* tree, const journal::Payload& payload) {
   const char* text = nullptr;
   switch (payload.placing) {
     case payload::RpcMessage::Placing::whole:
       return;
     case payload::RpcMessage::Placing::missing:
-      text = "Octets of a chunk are not in the capture: shown as far as they go";
+      text = journal::has_octets(payload) ? "Octets of a chunk are not in the capture: shown as far as they go"
+                                          : why_nothing(payload);
       break;
     case payload::RpcMessage::Placing::reduced:
       text = "Where the written octets belong cannot be told: shown without them";
@@ -274,8 +250,25 @@ bool draw_repeated_message(const Canvas& canvas, const journal::Repeat& repeat, 
   return true;
 }
 
+void draw_unplaced(const Canvas& canvas, const journal::Unplaced& message, tvbuff_t* tvb) {
+  if (tvb == nullptr) tvb = of_journal(canvas, message.octets, "RDMA Send");
+  const char* type = type_name(1, message.proc).data();
+  message_columns(canvas, type, "", message.xid);
+  proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA");
+  proto_item* item = canvas.drawn->item;
+  proto_item_append_text(item, ": %s, XID 0x%08x, of a connection that is not known yet", type, message.xid);
+  proto_item_set_len(item, draw_header(canvas.pinfo, tree, tvb));
+  if (tvb_captured_length(tvb) <= message.header_length) return;
+  tvbuff_t* rest = tvb_new_subset_remaining(tvb, static_cast<int>(message.header_length));
+  if (message.rpc != journal::Unplaced::Rpc::none) {
+    give_unplaced_to_rpc(canvas, message, rest);
+  } else {
+    call_data(rest, canvas.pinfo, canvas.tree);
+  }
+}
+
 void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb) {
-  tvbuff_t* where = tvb != nullptr ? tvb : frame_tvb(canvas);
+  tvbuff_t* where = tvb != nullptr ? tvb : frame_octets(canvas.pinfo);
   proto_tree* tree = root(canvas, where, tvb != nullptr ? -1 : 0, "RPC over RDMA: part of a message");
   generated(proto_tree_add_string(tree, hf.sender, nullptr, 0, 0, name(part.sender)));
   generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, part.connection));
@@ -286,7 +279,7 @@ void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb) {
 
 void draw_operation(const Canvas& canvas, const journal::Operation& operation, tvbuff_t* tvb) {
   const char* kind = operation_name(operation.kind);
-  tvbuff_t* where = tvb != nullptr ? tvb : frame_tvb(canvas);
+  tvbuff_t* where = tvb != nullptr ? tvb : frame_octets(canvas.pinfo);
   proto_tree* tree = root(canvas, where, tvb != nullptr ? -1 : 0, "RPC over RDMA");
   proto_item_append_text(canvas.drawn->item, ": %s, %" PRIu64 " octets at 0x%" PRIx64 " of handle 0x%08x", kind,
                          operation.length, operation.offset, operation.handle);
@@ -304,10 +297,12 @@ void draw_operation(const Canvas& canvas, const journal::Operation& operation, t
 }
 
 void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
-  if (payload.stands == journal::Stands::with_message || payload.octets.empty()) return;
+  if (payload.stands == journal::Stands::with_message) return;
+  const bool something = journal::has_octets(payload);
+  if (!something && payload.placing == payload::RpcMessage::Placing::whole) return;
   const char* title = payload.call ? "RPC Call with its chunks" : "RPC Reply with its chunks";
-  tvbuff_t* tvb =
-      as_source(canvas, frame_tvb(canvas), payload.octets.data(), payload.octets.size(), payload.wire_length, title);
+  tvbuff_t* tvb = frame_octets(canvas.pinfo);
+  if (something) tvb = as_source(canvas, tvb, payload.octets.data(), payload.octets.size(), payload.wire_length, title);
   proto_tree* tree = root(canvas, tvb, 0, "RPC over RDMA: message with its chunks");
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(payload.connection, payload.exchange);
   if (exchange != nullptr) {
@@ -318,7 +313,7 @@ void draw_payload(const Canvas& canvas, const journal::Payload& payload) {
   }
   generated(proto_tree_add_uint(tree, hf.connection, nullptr, 0, 0, payload.connection));
   say_what_lacks(tree, payload);
-  give_to_rpc(canvas, payload, tvb);
+  if (something) give_to_rpc(canvas, payload, tvb);
 }
 
 namespace {
@@ -419,7 +414,7 @@ void draw_finding(const Canvas& canvas, const referee::Finding& finding, tvbuff_
   const referee::Rule& rule = referee::rule(finding.rule);
   proto_item* item = proto_tree_add_string(tree, hf.finding, nullptr, 0, 0, rule.name.data());
   generated(item);
-  generated(proto_tree_add_string(tree, hf.severity, nullptr, 0, 0, name(finding.severity)));
+  generated(proto_tree_add_string(tree, hf.severity, nullptr, 0, 0, referee::text(finding.severity).data()));
   const std::uint64_t primary = finding.frames.front();
   if (primary != canvas.drawn->frame) frame_field(tree, hf.finding_of, primary);
   for (std::size_t i = 0; i < finding.frames.size() && i < most_links; ++i) {

@@ -21,6 +21,7 @@ struct Canvas {
 
 /// `tvb` holds the message's octets, or is null: then a data source is made of the journal's copy.
 void draw_message(const Canvas& canvas, const journal::Message& message, tvbuff_t* tvb);
+void draw_unplaced(const Canvas& canvas, const journal::Unplaced& message, tvbuff_t* tvb);
 void draw_part(const Canvas& canvas, const journal::Part& part, tvbuff_t* tvb);
 void draw_operation(const Canvas& canvas, const journal::Operation& operation, tvbuff_t* tvb);
 void draw_payload(const Canvas& canvas, const journal::Payload& payload);
@@ -57,6 +58,9 @@ void give_to_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t
 /// What stands behind a header of which the referee has nothing to say: it may be one.
 void give_unjudged_to_rpc(const Canvas& canvas, std::uint32_t connection, trace::Side sender, std::uint32_t xid,
                           tvbuff_t* tvb);
+
+/// One whose connection is not known yet.
+void give_unplaced_to_rpc(const Canvas& canvas, const journal::Unplaced& message, tvbuff_t* tvb);
 
 void find_rpc();  ///< at handoff
 

@@ -241,7 +241,7 @@ void queue_rpc(const Canvas& canvas, const journal::Payload& payload, tvbuff_t* 
   item->connection = canvas.drawn->journal->connection(payload.connection);
   item->octets = tvb_get_ptr(tvb, 0, static_cast<int>(length));
   item->length = length;
-  item->exchange = (std::uint64_t{payload.connection} << 32U) | payload.exchange;
+  item->exchange = journal::exchange_key(payload.connection, payload.exchange);
   item->call = payload.call;
   tap_queue_packet(objects_tap, canvas.pinfo, item);
 }

@@ -25,6 +25,8 @@ using trace::Side;
       const journal::Message& message = journal.message(note.index);
       return of(message.connection, message.xid, message.sender, place);
     }
+    case journal::NoteKind::unplaced:  // of which nothing is judged yet
+      return of(0, journal.unplaced(note.index).xid, journal::Side::active, place);
     case journal::NoteKind::payload:
       return of_exchange(journal.payload(note.index));
     case journal::NoteKind::operation:

@@ -10,22 +10,6 @@ namespace rpcrdma::plugin {
 
 namespace {
 
-[[nodiscard]] std::uint32_t connection_of(const journal::Journal& journal, const journal::Note& note) {
-  switch (note.kind) {
-    case journal::NoteKind::message:
-      return journal.message(note.index).connection;
-    case journal::NoteKind::payload:
-      return journal.payload(note.index).connection;
-    case journal::NoteKind::operation:
-      return journal.operation(note.index).connection;
-    case journal::NoteKind::part:
-      return journal.part(note.index).connection;
-    case journal::NoteKind::handshake:
-      return journal.handshake(note.index).connection;
-  }
-  return 0;
-}
-
 char* filter_of(unsigned connection) { return g_strdup_printf("rpcordma.connection == %u", connection); }
 
 /// Of the selected packet. Null: it belongs to no connection.
@@ -33,7 +17,7 @@ char* packet_filter(epan_dissect_t*, packet_info* pinfo, unsigned* stream, unsig
   const Drawn* drawn = look(pinfo);
   if (drawn == nullptr || drawn->notes == 0) return nullptr;
   const journal::Journal& journal = *drawn->journal;
-  const std::uint32_t connection = connection_of(journal, journal.note(journal.first(drawn->frame)));
+  const std::uint32_t connection = journal.connection_of(journal.note(journal.first(drawn->frame)));
   if (connection == 0) return nullptr;
   if (stream != nullptr) *stream = connection;
   if (sub_stream != nullptr) *sub_stream = 0;

@@ -20,7 +20,7 @@ template <class T>
 
 void add_payload(FrameNotes& notes, const journal::Journal& journal, const journal::Payload& payload, Behind at) {
   if (!payload.call && payload.exchange != 0) {
-    notes.answered.first[notes.answered.count++] = exchange_key(payload.connection, payload.exchange);
+    notes.answered.first[notes.answered.count++] = journal::exchange_key(payload.connection, payload.exchange);
   }
   if (payload.message == journal::none) return;
   if (payload.home.number == journal.message(payload.message).last_frame) notes.behind[notes.behind_count++] = at;
@@ -43,7 +43,7 @@ FrameNotes notes_of(const journal::Journal& journal, std::uint32_t frame, wmem_a
     const NoteKind kind = journal.note(at).kind;
     ++notes.count;
     if (kind == NoteKind::payload) ++payloads;
-    if (kind == NoteKind::message || kind == NoteKind::part || kind == NoteKind::operation) notes.carries_rdma = true;
+    if (kind != NoteKind::payload && kind != NoteKind::handshake) notes.carries_rdma = true;
   }
   if (payloads == 0) return notes;  // the rest is asked of RPC messages alone
   notes.messages.first = array<std::uint64_t>(pool, notes.count);

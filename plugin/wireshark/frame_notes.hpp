@@ -28,16 +28,12 @@ struct FrameNotes {
   std::uint32_t count = 0;
   bool carries_rdma = false;  ///< a message, or an operation; else it is a frame that ends the connection
   Numbers messages;           ///< that stand in it, by their index
-  Numbers answered;           ///< exchanges whose Replies stand in it, by exchange_key()
+  Numbers answered;           ///< exchanges whose Replies stand in it, by journal::exchange_key()
   Behind* behind = nullptr;   ///< sorted by message, and by place
   std::uint32_t behind_count = 0;
   /// The first that belongs to the message, or a later message's; behind + behind_count: there is none.
   [[nodiscard]] const Behind* behind_message(std::uint32_t message) const noexcept;
 };
-
-[[nodiscard]] constexpr std::uint64_t exchange_key(std::uint32_t connection, std::uint32_t exchange) noexcept {
-  return (std::uint64_t{connection} << 32U) | exchange;
-}
 
 [[nodiscard]] FrameNotes notes_of(const journal::Journal& journal, std::uint32_t frame, wmem_allocator_t* pool);
 

@@ -7,6 +7,7 @@
 #include "wire/mpa.hpp"
 #include "wire/private_data.hpp"
 #include "wireshark/builtin.hpp"
+#include "wireshark/data_sources.hpp"
 #include "wireshark/draw.hpp"
 #include "wireshark/fields.hpp"
 #include "wireshark/mounts.hpp"
@@ -87,6 +88,10 @@ void draw_note(const Canvas& canvas, const Cursor& c, tvbuff_t* tvb) {
       draw_payloads_of(canvas, index);
       end_info(canvas);
       break;
+    case NoteKind::unplaced:
+      draw_unplaced(canvas, journal.unplaced(index), tvb);
+      end_info(canvas);
+      break;
     case NoteKind::part:
       draw_part(canvas, journal.part(index), tvb);
       break;
@@ -129,6 +134,12 @@ void draw_before(const Canvas& canvas, std::uint32_t place) {
   return std::memcmp(octets.copy.data(), tvb_get_ptr(tvb, 0, static_cast<int>(octets.captured)), octets.captured) == 0;
 }
 
+/// Without the pad. Null: a Send of several packets, or one that was held back, comes from the journal.
+[[nodiscard]] tvbuff_t* of_packet(const journal::Octets& octets, tvbuff_t* tvb) {
+  if (!in_packet(octets, tvb)) return nullptr;
+  return tvb_new_subset_length_caplen(tvb, 0, static_cast<int>(octets.captured), static_cast<int>(octets.wire_length));
+}
+
 [[nodiscard]] bool whole_send(const struct infinibandinfo& packet) {
   constexpr std::uint8_t send_only = 0x04, with_immediate = 0x05, with_invalidate = 0x17;  // of RC
   return packet.opCode == send_only || packet.opCode == with_immediate || packet.opCode == with_invalidate;
@@ -157,12 +168,9 @@ Taken on_infiniband(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* d
     tvbuff_t* own = tvb;
     if (kind == NoteKind::message) {
       const journal::Message& message = drawn->journal->message(c.note().index);
-      // Without the pad; a Send of several packets, or one that was held back, comes from the journal.
-      own = nullptr;
-      if (message.last_frame == drawn->frame && in_packet(message.octets, tvb)) {
-        own = tvb_new_subset_length_caplen(tvb, 0, static_cast<int>(message.octets.captured),
-                                           static_cast<int>(message.octets.wire_length));
-      }
+      own = message.last_frame == drawn->frame ? of_packet(message.octets, tvb) : nullptr;
+    } else if (kind == NoteKind::unplaced) {
+      own = of_packet(drawn->journal->unplaced(c.note().index).octets, tvb);
     }
     draw_note(canvas, c, own);
     taken = true;
@@ -206,7 +214,7 @@ Taken on_iwarp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) 
   if (not_ours(drawn)) return original(iwarp, tvb, pinfo, tree, data);
   if (data == nullptr || drawn->notes == 0) return as_taken(false);
   const auto* info = static_cast<const rdmap_info_t*>(data);
-  tvbuff_t* frame = get_data_source_tvb(static_cast<struct data_source*>(pinfo->data_src->data));
+  tvbuff_t* frame = frame_octets(pinfo);
   const Canvas canvas{pinfo, tree, drawn};
   for (Cursor c = notes(drawn); !c.end(); c.next()) {
     if (!open_note(drawn, c) || !fits(drawn, c, tvb, info, frame)) continue;
@@ -304,25 +312,10 @@ void draw_unsettled_mpa(const Canvas& canvas, tvbuff_t* frame) {
 
 [[nodiscard]] bool wanted(const Drawn* drawn, const Cursor& c) {
   const journal::Journal& journal = *drawn->journal;
-  std::uint32_t connection = 0;
-  switch (c.note().kind) {
-    case NoteKind::message:
-      connection = journal.message(c.note().index).connection;
-      break;
-    case NoteKind::payload:
-      connection = journal.payload(c.note().index).connection;
-      break;
-    case NoteKind::operation:
-      connection = journal.operation(c.note().index).connection;
-      break;
-    case NoteKind::part:
-      connection = journal.part(c.note().index).connection;
-      break;
-    case NoteKind::handshake:
-      connection = journal.handshake(c.note().index).connection;
-      if (!is_iwarp(journal, connection) && off(managed)) return false;
-      break;
-  }
+  const NoteKind kind = c.note().kind;
+  if (kind == NoteKind::unplaced) return !off(infiniband);
+  const std::uint32_t connection = journal.connection_of(c.note());
+  if (kind == NoteKind::handshake && !is_iwarp(journal, connection) && off(managed)) return false;
   return !left_out(journal, connection);
 }
 

@@ -67,7 +67,7 @@ void enter(packet_info* pinfo, const Way& way) {
 /// A Call that is shown in the frame of its Reply: RPC keeps one record of both, and a listener that sees it twice at
 /// the end of the frame takes it for two Replies.
 [[nodiscard]] bool answered_here(const Drawn* drawn, const journal::Payload& call) {
-  return call.call && drawn->of_frame.answered.has(exchange_key(call.connection, call.exchange));
+  return call.call && drawn->of_frame.answered.has(journal::exchange_key(call.connection, call.exchange));
 }
 
 [[nodiscard]] const char* what_lacks(Placing placing) {
@@ -180,6 +180,17 @@ void give_unjudged_to_rpc(const Canvas& canvas, std::uint32_t connection, trace:
   const bool from_client = sender == trace::Side::active;
   const bool call = tvb_get_ntohl(tvb, 4) == 0;
   call_rpc(canvas, {connection, from_client, call == from_client, canvas.pinfo->num, 0, true, true, Placing::whole},
+           tvb);
+}
+
+/// A conversation of its own for each way that they go: with whom RPC would have to join them is not known either, and
+/// they are told once more when it is. Replies would be counted twice then.
+void give_unplaced_to_rpc(const Canvas& canvas, const journal::Unplaced& message, tvbuff_t* tvb) {
+  constexpr std::uint32_t behind_connections = 0x10000000;
+  const bool call = message.rpc == journal::Unplaced::Rpc::call;
+  call_rpc(canvas,
+           {behind_connections + message.flow % behind_connections, true, call, canvas.pinfo->num, 0, true, call,
+            Placing::whole},
            tvb);
 }
 

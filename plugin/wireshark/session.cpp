@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "wireshark/data_sources.hpp"
 #include "wireshark/fields.hpp"
 #include "wireshark/preferences.hpp"
 
@@ -134,8 +135,7 @@ void count_frame(const packet_info* pinfo) {
 
 void feed(packet_info* pinfo) {
   if (pinfo->data_src == nullptr || pinfo->rec->rec_type != REC_TYPE_PACKET) return;
-  auto* source = static_cast<struct data_source*>(pinfo->data_src->data);
-  tvbuff_t* tvb = get_data_source_tvb(source);
+  tvbuff_t* tvb = frame_octets(pinfo);
   const auto captured = static_cast<std::size_t>(tvb_captured_length(tvb));
   const std::uint8_t* octets = captured == 0 ? nullptr : tvb_get_ptr(tvb, 0, static_cast<int>(captured));
   const auto link = link_type(pinfo);

@@ -145,8 +145,8 @@ void count(const stat_tap_table* table, unsigned row, unsigned column) {
 [[nodiscard]] bool clients_call(const TapItem& item) {
   const std::uint32_t id = item.message->exchange;
   if (id == 0) return item.message->kind == MessageSeen::Kind::reply && item.message->sender == trace::Side::passive;
-  if (item.facts == nullptr || id > item.facts->exchanges.size()) return false;
-  return item.facts->exchanges[id - 1].requester == trace::Side::active;
+  const journal::Exchange* exchange = item.facts != nullptr ? item.facts->exchange(id) : nullptr;
+  return exchange != nullptr && exchange->requester == trace::Side::active;
 }
 
 void table_message(const stat_tap_table* table, unsigned row, const TapItem& item) {
@@ -166,7 +166,7 @@ void table_message(const stat_tap_table* table, unsigned row, const TapItem& ite
     case MessageSeen::Kind::other:
       break;
   }
-  if (item.took_ms < 0) return;
+  if (!item.first_answer) return;  // how long the Call was waited for
   // Numbers are kept beside the texts: how many answers have a Call, their average, and the longest.
   const double n = ++stat_tap_get_field_data(table, row, col_replies)->user_data.uint_value;
   double& average = stat_tap_get_field_data(table, row, col_average)->user_data.float_value;

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "referee/rules/table.hpp"
-#include "trace/spans.hpp"
 #include "wireshark/fields.hpp"
 
 namespace rpcrdma::plugin {
@@ -83,8 +82,9 @@ void queue_message(const Canvas& canvas, const journal::Message& message) {
   TapItem* item = fresh(canvas, TapItem::Kind::message, message.connection);
   item->message = &message;
   const journal::Exchange* exchange = canvas.drawn->journal->exchange(message.connection, message.exchange);
-  if (journal::answers(message, exchange)) {
-    item->took_ms = static_cast<double>(rpcrdma::trace::elapsed(exchange->call.time, exchange->reply.time)) / 1e6;
+  if (const auto took = journal::took(message, exchange)) {
+    item->took_ms = static_cast<double>(*took) / 1e6;
+    item->first_answer = journal::first_answer(message, *exchange);
   }
   tap_queue_packet(items_tap, canvas.pinfo, item);
 }

@@ -15,7 +15,8 @@ struct TapItem {
   const journal::Message* message = nullptr;
   const journal::Operation* operation = nullptr;
   const referee::Finding* finding = nullptr;
-  double took_ms = -1;  ///< of a Reply or RDMA_ERROR, from its Call
+  double took_ms = -1;        ///< of a Reply or RDMA_ERROR, from its Call
+  bool first_answer = false;  ///< that its Call has
 };
 
 inline constexpr const char* tap_name = "rpcrdma";

@@ -3,6 +3,7 @@
 """batch.py --analyzer PATH: folders, --each, -j and --resume: each capture is a trace of its own and has its name in every row."""
 import argparse
 import csv
+import gzip
 import io
 import json
 import os
@@ -60,8 +61,12 @@ class Batch(unittest.TestCase):
         shutil.copy(harness.capture(HEALTHY), os.path.join(self.captures, "without-a-name-of-one"))
         os.mkfifo(os.path.join(self.captures, "fifo.pcap"))
         os.symlink(self.captures, os.path.join(self.captures, "loop"))
+        with open(harness.capture(HEALTHY), "rb") as handle:
+            self.write("trace_0001", gzip.compress(handle.read()))
+        self.write("log_0001", gzip.compress(b"no capture at all"))
+        self.write("log.xz", b"\xfd7zXZ\0\0\4")
         _, rows = self.rows(self.captures)
-        expected = sorted([*self.order, os.path.join(self.captures, "without-a-name-of-one")])
+        expected = sorted([*self.order, *(os.path.join(self.captures, name) for name in ("trace_0001", "without-a-name-of-one"))])
         self.assertEqual([r["path"] for r in rows if r["type"] == "capture"], expected)
         whole = harness.run(GIVEN.analyzer, self.captures)
         self.assertEqual([i["path"] for i in whole.document["inputs"]], expected)
@@ -69,6 +74,15 @@ class Batch(unittest.TestCase):
         nothing = harness.run(GIVEN.analyzer, os.path.join(self.folder, "empty"), as_json=False)
         self.assertEqual((nothing.status, nothing.output), (2, ""))
         self.assertIn("empty: there is no capture below it", nothing.errors)
+
+    def test_what_cannot_be_decompressed_is_named(self):
+        for name, begin in (("tue.pcap.xz", b"\xfd7zXZ\0\0\4"), ("wed.pcapng1.bz2", b"BZh91AY")):
+            self.write(name, begin)
+            run, rows = self.rows(self.captures)
+            self.assertEqual(run.status, 2)
+            self.assertIn((os.path.join(self.captures, name), 2), [(r["path"], r["exit"]) for r in rows if r["type"] == "capture"])
+            self.assertIn("decompress it first", run.errors)
+            os.unlink(os.path.join(self.captures, name))
 
     def test_a_folder_that_holds_nothing_or_is_closed_does_not_stop_the_others(self):
         closed, empty = os.path.join(self.captures, "b", "closed"), os.path.join(self.folder, "empty")
@@ -256,6 +270,20 @@ class Batch(unittest.TestCase):
                 subprocess.run([GIVEN.analyzer, "--each", "--format", "ndjson", "--resume", out, path], stdout=handle, check=False)
         with open(out, encoding="utf-8") as handle:
             self.assertEqual(sum('"type":"capture"' in line for line in handle), 1)
+
+    def test_resume_takes_no_name_for_another(self):
+        """Octets that are no UTF-8 become the same character in the rows, and so may one that a name really has."""
+        out, before = os.path.join(self.folder, "out.ndjson"), 0
+        for number, name in enumerate((b"n\xff.pcap", b"n\xfe.pcap", "n\ufffd.pcap".encode(), b"n\xff.pcap"), 1):
+            path = os.path.join(os.fsencode(self.folder), name)
+            shutil.copy(self.order[0], path)
+            with open(out, "ab") as handle:
+                subprocess.run([GIVEN.analyzer, "--each", "--format", "ndjson", "--resume", out, path], stdout=handle, check=False)
+            with open(out, encoding="utf-8") as handle:
+                rows = [json.loads(line) for line in handle if '"type":"capture"' in line]
+            self.assertEqual(len(rows), min(number, 3))
+            if number <= 3:
+                self.assertEqual(bytes.fromhex(rows[-1]["path_octets"]), path)
 
     def test_killed(self):
         """What was written so far is whole captures, and a second run does the rest."""

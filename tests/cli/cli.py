@@ -48,6 +48,14 @@ class ExitStatus(unittest.TestCase):
             self.assertTrue(run.errors.strip(), arguments)
             self.assertFalse(run.output.strip(), arguments)
 
+    def test_a_misspelt_option_is_told_the_nearest(self):
+        for given, near in (("--jsn", "--json"), ("--statistic", "--statistics"), ("--no-rules=x", "--no-rule"), ("--wiat=3", "--wait")):
+            got = text_run(given, harness.capture(HEALTHY))
+            self.assertEqual((got.status, got.output), (2, ""))
+            self.assertIn(f"the nearest is {near};", got.errors)
+        for given in ("--qqqqqqqqqq", "-Z"):
+            self.assertNotIn("nearest", text_run(given, harness.capture(HEALTHY)).errors)
+
     def test_a_file_that_is_not_there_is_2_and_named(self):
         run = text_run("no-such-file.pcap")
         self.assertEqual(run.status, 2)

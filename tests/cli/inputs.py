@@ -5,6 +5,7 @@ import gzip
 import os
 import pty
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -233,6 +234,111 @@ class Unreadable(Folder):
             self.assertEqual(run(broken, first, later).document["verdict"]["state"], "waiting", "nor behind")
         self.assertEqual(states, {"unknown"})
 
+    def ring(self, name, end):
+        """Of a capture the first `end` frames; and somebody else's packet 30 s after the last."""
+        head, records = pcapfile.read(harness.capture(name))
+        seconds = struct.unpack("<I", records[-1][:4])[0] + 30
+        arp = b"\xff" * 6 + bytes.fromhex("02005e005309") + b"\x08\x06" + bytes(46)
+        first = head + b"".join(records[:end])
+        return self.write("first", first), self.write("torn", first + records[end][:20]), \
+            self.write("later", head + struct.pack("<IIII", seconds, 0, len(arp), len(arp)) + arp)
+
+    def test_an_attempt_in_front_of_a_file_that_cannot_be_read(self):
+        """A ring of three: a SYN, or the answer to it as well, and the rest of the handshake in what is lost."""
+        for name, end in ((HEALTHY_IWARP, 1), (HEALTHY_IWARP, 2)):
+            with self.subTest(name, end=end):
+                first, torn, later = self.ring(name, end)
+                missing = os.path.join(self.folder.name, "missing")
+                self.assertEqual(run(first, later).document["verdict"]["state"], "never-up")
+                for files in ((first, missing, later), (torn, later), ("--merge", torn, later)):
+                    got = run(*files)
+                    self.assertEqual(got.document["verdict"]["state"], "unknown", got.document["verdict"])
+                    self.assertEqual(got.findings("warning"), [])
+                    self.assertEqual(got.document["mounts"][0]["attempts"]["unanswered"], 0)
+                    self.assertEqual(got.status, 2)
+
+    def test_of_two_taps_one_ends_early(self):
+        """What seems not to have come may be what its disk had no room for."""
+        for name in (HEALTHY, HEALTHY_IWARP):
+            _, records = pcapfile.read(harness.capture(name))
+            hung = 0
+            for end in range(len(records) - 1, len(records) - 40, -3):
+                first, torn, later = self.ring(name, end)
+                if run("--merge", first, later).document["verdict"]["state"] != "waiting":
+                    continue
+                hung += 1
+                for files in ((torn, later), (later, torn), (first, later, os.path.join(self.folder.name, "missing"))):
+                    got = run("--merge", *files)
+                    self.assertEqual(got.document["verdict"]["state"], "unknown", (name, end, got.document["verdict"]))
+                    self.assertEqual(got.findings("warning"), [])
+            self.assertGreater(hung, 0, name)
+        # The one that ends last is just cut there: nothing stands behind it.
+        first, torn, later = self.ring(HEALTHY, len(records) // 2)
+        self.assertEqual(run("--merge", later, self.write("torn2", octets_of(HEALTHY) + b"\1" * 10)).document["connections"],
+                         run("--merge", later, harness.capture(HEALTHY)).document["connections"])
+
+    def test_what_was_dropped_in_front_of_a_packet_may_be_the_answer(self):
+        """As after a file of a ring that could not be read. Behind the call, not in front of it."""
+        first, _, later = self.ring(HEALTHY, 0)
+        _, records = pcapfile.read(harness.capture(HEALTHY))
+        end = next(end for end in range(len(records) - 1, 0, -1)
+                   if run(self.ring(HEALTHY, end)[0], later).document["verdict"]["state"] == "waiting")
+        head, noise = pcapfile.read(later)
+        octets = pcapng_of([*records[:end], *noise])
+        self.assertEqual(run(self.write("x", octets)).document["verdict"]["state"], "waiting")
+        starts, at = [], 0
+        while at < len(octets):
+            kind, size = struct.unpack("<II", octets[at:at + 8])
+            if kind == 6:
+                starts.append((at, size))
+            at += size
+        for (at, size), state in ((starts[-1], "unknown"), (starts[0], "waiting")):
+            block = octets[at:at + size]
+            told = block[:4] + struct.pack("<I", size + 16) + block[8:-4] + struct.pack("<HHQI", 4, 8, 3, 0) + struct.pack("<I", size + 16)
+            counted = octets[:at] + told + octets[at + size:]
+            for got in (run(self.write("y", counted)), piped(counted, "-"), run(self.write("z.gz", gzip.compress(counted)))):
+                self.assertEqual(got.document["verdict"]["state"], state)
+                self.assertEqual(got.document["inputs"][0]["dropped"], 3)
+
+    def test_files_in_another_order_than_their_times(self):
+        head, records = pcapfile.read(harness.capture(HEALTHY))
+        parts = [self.write(f"cap{i}", head + b"".join(records[at:at + 60])) for i, at in ((1, 0), (2, 60), (10, 120))]
+        for options in ([], ["-q"], ["--statistics"], ["--json"]):
+            got = run(*options, parts[0], parts[2], parts[1], as_json=False)
+            self.assertIn("cap2 begins before the file in front of it", got.errors)
+            self.assertIn("$(ls -v FILES)", got.errors)
+            self.assertEqual(run(*options, *parts, as_json=False).errors, "")
+
+    def test_a_folder_without_captures_is_passed_over(self):
+        empty = os.path.join(self.folder.name, "logs")
+        os.mkdir(empty)
+        got = run(empty, harness.capture(HEALTHY))
+        self.assertEqual(got.status, 2)
+        self.assertIn("logs: there is no capture below it", got.errors)
+        self.assertEqual(got.document["connections"], run(harness.capture(HEALTHY)).document["connections"])
+
+    def test_the_first_interrupt_ends_the_pipe(self):
+        """The writer of it goes on; what was read is reported. The second ends the program."""
+        for octets in (octets_of(HEALTHY), pcapng_of(pcapfile.read(harness.capture(HEALTHY))[1])):
+            for times in (1, 2):
+                process = subprocess.Popen([ANALYZER, "--json", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                process.stdin.write(octets)
+                process.stdin.flush()
+                time.sleep(0.3)
+                for _ in range(times):
+                    process.send_signal(signal.SIGINT)
+                    time.sleep(0.05)
+                output = process.stdout.read()
+                status = process.wait(timeout=60)
+                process.stdin.close()
+                if times == 1:
+                    self.assertEqual(status, 0, process.stderr.read())
+                    self.assertEqual(harness.json.loads(output)["connections"], run(harness.capture(HEALTHY)).document["connections"])
+                else:
+                    self.assertEqual((status, output), (-signal.SIGINT, b""))
+                process.stdout.close()
+                process.stderr.close()
+
     def test_what_the_capture_program_dropped_is_told(self):
         """Statistics of the interface behind the last packet, as dumpcap writes them; in a pipe as well."""
         _, records = pcapfile.read(harness.capture(HEALTHY))
@@ -267,6 +373,16 @@ class Page(Folder):
             with open(page, encoding="utf-8") as handle:
                 self.assertTrue(handle.read().startswith("<!doctype html>"))
             os.remove(page)
+
+    def test_what_is_drawn_does_not_depend_on_who_else_listens(self):
+        """What was sent again as well."""
+        path, page, copy = harness.capture("rxe-nfs3-dup-reorder"), os.path.join(self.folder.name, "page.html"), os.path.join(self.folder.name, "copy")
+        plain = run("--ladder", path, as_json=False)
+        self.assertIn("sent again", plain.output)
+        for beside in (["--html", page], ["--sanitize", copy]):
+            self.assertEqual(run("--ladder", *beside, path, as_json=False).output, plain.output)
+        with open(page, encoding="utf-8") as handle:
+            self.assertIn('"repeat"', handle.read())
 
     def test_a_page_that_cannot_be_written_is_trouble(self):
         path = harness.capture(HEALTHY)

@@ -19,6 +19,7 @@ MISTAKES = {
     "keep-alive on InfiniBand": "title: x\nsteps:\n  - connect\n  - keep-alive\n",
     "an operation fails that was not asked for": "title: x\nsteps:\n  - connect\n  - call: {nfs4: read}\n"
                                                  "  - reply: {fails: write, nfs_status: 5}\n",
+    "a part that no step has is lost": "title: x\nsteps:\n  - connect:\n    lose: [REQ]\n",
     "no title": "steps:\n  - connect\n",
     "not YAML": "title: [x\n",
 }

@@ -261,7 +261,7 @@ def main():
         captures.update((path, lambda _: "") for path in few)
         some = [options for options in SELECTIONS if options]
         jobs = [(path, options) for i, path in enumerate(captures)
-                for options in [[], *(some[(i + turn) % len(some)] for turn in range(1 if path in few else 3))]]
+                for options in [[], *(some[(i + turn) % len(some)] for turn in range(2 if path in few else 3))]]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda job: compared(given.analyzer, *job, captures[job[0]]), jobs))
     wrong = [line for lines, _, _ in results for line in lines]

@@ -35,6 +35,7 @@ NOT_COPIED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "not_copie
 # And of this one: what a snap length has left of an MPA key is not kept.
 CUT_IN_THE_KEY = "symptom-cut-in-the-mpa-key.yaml"
 # Nor is this one copied where a message that could not be read, for what looks like a marker in it, can be read without its octets.
+CUT_IN_THE_CRC = "symptom-cut-handshake-among-attempts.yaml"
 LIKE_A_MARKER = "capture-late-marker-or-length.yaml"
 
 
@@ -144,6 +145,7 @@ class Sanitize(Folder):
         for transport in forging.transports(GIVEN.forge):
             paths = [p for p, s in forging.scenarios().items() if forging.plays_on(s, transport)]
             refused = [CUT_IN_THE_KEY] + ([LIKE_A_MARKER] if transport in ("iwarp", "iwarp-markers") else [])
+            refused += [CUT_IN_THE_CRC] if transport == "iwarp-rev1-crc" else []
             for path in [p for p in paths if os.path.basename(p) in refused]:
                 paths.remove(path)
                 alone = forging.Reel(GIVEN.forge, [path], transport, self.path("cut.pcap"))
@@ -152,6 +154,16 @@ class Sanitize(Folder):
             self.assertGreater(len(reel.stories), 400, transport)
             reels.append(reel.capture)
         self.each(reels, whole=False)
+
+    def test_what_is_not_replaced_is_found(self):
+        _, records = pcapfile.read(harness.capture("rxe-nfs41-basic"))
+        copy = self.path("copy.pcapng")
+        with open(copy, "wb") as handle:
+            handle.write(ng.section() + ng.interface() + b"".join(ng.packet(record[16:], 0) for record in records))
+        strings = disclosure.disclosed(copy)
+        self.assertLess({4, 6, 14}, {len(s) for s in strings})
+        self.assertEqual(set(disclosure.found_in(strings, copy)), {s for s in strings if s in contents(copy)})
+        self.assertGreater(len(disclosure.found_in(strings, copy)), 15)
 
     def test_segments_that_change_places(self):
         """An FPDU's CRC is right again, in whatever order its segments stand in the file."""
@@ -178,6 +190,121 @@ class Sanitize(Folder):
                 late.append(self.path(f"{transport}-{first}.pcap"))
                 pcapfile.write(late[-1], header, records[first:])
         self.each(late, whole=False)
+
+    def test_no_snap_length_leaves_a_part_of_what_is_replaced(self):
+        """Each frame cut at each length: no two octets in a row are the original's where the copy of the whole capture has others."""
+        def two_that_stay(header, frames, length, keys, whole):
+            cut, copy = self.path(f"cut-{length}.pcap"), self.path(f"cut-{length}.pcapng")
+            pcapfile.write(cut, header, [f[:8] + struct.pack("<I", min(length, len(f) - 16)) + f[12:16 + length] for f in frames])
+            self.sanitized(cut, copy, "--sanitize-key", keys)
+            os.unlink(cut)
+            if not os.path.exists(copy):
+                return None
+            out = [p["octets"] for p in ng.packets_of(contents(copy))]
+            os.unlink(copy)
+            stay = set()
+            for number, (frame, octets, other) in enumerate(zip(frames, out, whole), 1):
+                same = [a == b != c and a != 0 for a, b, c in zip(octets, frame[16:], other)]
+                stay.update((number, at) for at in range(1, len(same)) if same[at] and same[at - 1])
+            return stay
+        def one(length, header, frames, wholes):
+            found = [two_that_stay(header, frames, length, keys, whole) for keys, whole in wholes[:1]]
+            if found == [None]:
+                return "refused"
+            if found[0]:  # by chance it stays with one key, not with another
+                found.append(two_that_stay(header, frames, length, *wholes[1]))
+            return length, set.intersection(*map(set, found))
+        for name, number in (("rxe-nfs41-basic", 24), ("rxe-nfs3-basic", 24), ("rxe-nfs41-ipv6", 24), ("siw-nfs41-basic", 30)):
+            header, records = pcapfile.read(harness.capture(name))
+            frames, wholes = records[:number], []
+            if name == "rxe-nfs3-basic":  # nobody's user is 0 there
+                frames = [self.with_a_user(f) for f in frames]
+            start = self.path("start.pcap")
+            pcapfile.write(start, header, frames)
+            for keys in (self.key, key(self.folder, "two")):
+                copy = self.path("start.pcapng")
+                self.assertNotEqual(self.sanitized(start, copy, "--sanitize-key", keys).status, 2, name)
+                wholes.append((keys, [p["octets"] for p in ng.packets_of(contents(copy))]))
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                found = list(pool.map(lambda length: one(length, header, frames, wholes), range(34, 360)))  # pylint: disable=cell-var-from-loop
+            self.assertLess(found.count("refused"), 60, name)
+            self.assertEqual([f for f in found if f != "refused" and f[1]], [], name)
+
+    @staticmethod
+    def with_a_user(record):
+        """Of a Call with AUTH_SYS that the superuser sent: the Call of another one."""
+        at = record.find(b"\0\1\x86\xa3\0\0\0\3")  # program and version of NFS
+        flavor = at + 12  # behind the procedure
+        if at < 0 or record[flavor:flavor + 4] != b"\0\0\0\1":
+            return record
+        name = int.from_bytes(record[flavor + 12:flavor + 16], "big")
+        user = flavor + 16 + (name + 3) // 4 * 4
+        return record[:user] + b"\0\xa1\xb2\xc3\0\xa4\xb5\xc6" + record[user + 8:]
+
+    def test_a_message_takes_the_room_of_what_came_of_it(self):
+        """Calls without a Reply, of each the last octets of a Reply chunk of 1 MiB."""
+        calls, story, capture = 500, self.path("story.yaml"), self.path("x.pcap")
+        with open(story, "w", encoding="utf-8") as handle:
+            handle.write("title: t\nwhy: t\npeers: {client: {credits: 60000}, server: {credits: 60000}}\nexpect: []\nsteps:\n  - connect\n")
+            for i in range(calls):
+                handle.write(f"  - call: {{nfs3: readdirplus, octets: 4000, reply_chunk: {{handle: {0xC000 + i}, offset: 0x10000, length: 1048576}}}}\n"
+                             f"  - write: {{by: server, handle: {0xC000 + i}, offset: {0x10000 + 1048500}, length: 16}}\n")
+        forging.Reel(GIVEN.forge, [story], "rocev2", capture)
+        process = subprocess.Popen([GIVEN.analyzer, "-q", "--no-progress", "--sanitize", self.path("copy.pcapng"), capture],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, _, usage = os.wait4(process.pid, 0)
+        self.assertTrue(os.path.exists(self.path("copy.pcapng")))
+        self.assertLess(usage.ru_maxrss, 200 * 1024, "KiB")
+
+    def test_nothing_of_a_session_stays(self):
+        """Not its first octets either, which Linux makes of the time at which the server was booted."""
+        name = "rxe-nfs41-basic"
+        capture, copy = harness.capture(name), self.path("copy.pcapng")
+        _, records = pcapfile.read(capture)
+        sequence = b"\0\0\0\1\0\0\0\x35"  # minor version, ..., one operation or more, SEQUENCE
+        before = [r[16:] for r in records]
+        at = next((i, f.find(b"\0\0\0\x35") + 4) for i, f in enumerate(before) if b"\0\0\0\x35" in f and b"\0\1\x86\xa3\0\0\0\4" in f)
+        session = before[at[0]][at[1]:at[1] + 16]
+        self.assertEqual(sum(session in f for f in before) > 10, True, sequence)
+        self.assertEqual(self.sanitized(capture, copy, "--sanitize-key", self.key).status, 0)
+        after = [p["octets"] for p in ng.packets_of(contents(copy))]
+        other = after[at[0]][at[1]:at[1] + 16]
+        self.assertNotEqual(other[:4], session[:4])
+        for one, two in zip(before, after):  # and equal stays equal
+            where = one.find(session)
+            if where >= 0:
+                self.assertEqual(two[where:where + 16], other)
+
+    def test_what_frames_lack_is_in_the_copy(self):
+        """How many were dropped, and where a file of a ring could not be read: else it would be judged as if it were whole."""
+        header, records = pcapfile.read(harness.capture("rxe-nfs3-basic"))
+        counted, copy = self.path("counted.pcapng"), self.path("copy.pcapng")
+        ticks = [int.from_bytes(r[:4], "little") * 10 ** 6 + int.from_bytes(r[4:8], "little") for r in records]
+        data = ng.section() + ng.interface(options=ng.option(0, b"")) + b"".join(ng.packet(r[16:], t) for r, t in zip(records, ticks))
+        with open(counted, "wb") as handle:
+            handle.write(data + ng.block(ng.STATISTICS, bytes(12) + ng.option(5, struct.pack("<Q", 1234)) + ng.option(0, b"")))
+        self.assertEqual(self.sanitized(counted, copy).status, 0)
+        self.assertEqual(harness.run(GIVEN.analyzer, copy).document["inputs"][0]["dropped"], 1234)
+        late = struct.pack("<I", int.from_bytes(records[-1][:4], "little") + 60)
+        noise = late + records[0][4:8] + struct.pack("<II", 60, 60) + b"\xff" * 6 + b"\2\0\x5e\0\x53\x09\x08\x06" + bytes(46)
+        torn, later = self.path("torn.pcap"), self.path("later.pcap")
+        def waits(end):
+            pcapfile.write(torn, header, [*records[:end], noise])
+            return harness.run(GIVEN.analyzer, torn).document["verdict"]["state"] == "waiting"
+        end = next(end for end in range(len(records) - 1, 0, -1) if waits(end))
+        pcapfile.write(later, header, [noise])
+        with open(torn, "wb") as handle:
+            handle.write(header + b"".join(records[:end]) + records[end][:30])
+        said = harness.run(GIVEN.analyzer, torn, later).document
+        self.assertEqual(said["verdict"]["state"], "unknown")
+        for option in ("--sanitize", "--annotate"):
+            if os.path.exists(copy):
+                os.unlink(copy)
+            self.assertEqual(harness.run(GIVEN.analyzer, option, copy, torn, later).status, 2)
+            again = harness.run(GIVEN.analyzer, copy)
+            self.assertEqual(judged(again.document)["findings"], judged(said)["findings"], option)
+            self.assertEqual(again.document["verdict"]["state"], "unknown", option)
+            self.assertEqual(again.document["inputs"][0]["dropped"], 1, option)
 
     def test_what_cannot_be_told_is_not_written(self):
         """The report would be another one: no file, and one that was there stays as it was."""

@@ -43,6 +43,10 @@ void check_frame(const journal::Journal& kept, std::uint32_t frame, std::size_t 
         if (message.payload != journal::none) (void)kept.payload(message.payload);
         break;
       }
+      case journal::NoteKind::unplaced:
+        require(!kept.finished());
+        check_octets(kept.unplaced(note.index).octets, frame_length);
+        break;
       case journal::NoteKind::payload: {
         const journal::Payload& payload = kept.payload(note.index);
         require(payload.octets.size() <= payload.wire_length);

@@ -2,6 +2,7 @@
 """What a capture says of people and machines: addresses, names and data, found without knowing the protocols that carry them."""
 import ipaddress
 import re
+import sys
 
 import pcapngfile
 
@@ -85,9 +86,20 @@ def told(kind, whole):
     return whole[28:] if kind in (pcapngfile.PACKET, pcapngfile.OLD_PACKET) else whole
 
 
+def words_of(data, size):
+    """Each run of `size` octets of it, wherever it begins, as numbers."""
+    for at in range(min(size, len(data) + 1 - size)):
+        yield from memoryview(data)[at:at + (len(data) - at) // size * size].cast({4: "I", 8: "Q"}[size])
+
+
 def found_in(strings, path):
     """Those of the strings that stand in a pcapng file."""
     with open(path, "rb") as handle:
         data = b"".join(told(kind, whole) for kind, _, whole in pcapngfile.blocks(handle.read()))
-    begins = {data[i:i + 4] for i in range(len(data))}
-    return [s for s in strings if s[:4] in begins and s in data]
+    found = []
+    for size in (4, 8):  # most are not there with their first octets or their last ones, which is told without a search for each
+        ends = {s: (int.from_bytes(s[:size], sys.byteorder), int.from_bytes(s[-size:], sys.byteorder))
+                for s in strings if (len(s) >= 8) == (size == 8)}
+        there = {end for pair in ends.values() for end in pair}.intersection(words_of(data, size))
+        found += [s for s, (first, last) in ends.items() if first in there and last in there and s in data]
+    return found

@@ -29,7 +29,7 @@ DECODE = ["frame.number", "frame.len", "frame.cap_len", "_ws.malformed", "_ws.ex
           "rpc.program", "rpc.programversion", "rpc.procedure", "rpc.state_accept", "rpc.replystat", "nfs.procedure_v3", "nfs.opcode",
           "nfs.ops.count", "nfs.cb.operation"]
 OURS = ["rpcordma.finding", "rpcordma.cm.send_size", "rpcordma.cm.receive_size", "rpcordma.cm.remote_invalidation", "rpcordma.cm.offset",
-        "rpcordma.direction", "rpcordma.payload", "rpcordma.connection"]
+        "rpcordma.direction", "rpcordma.payload", "rpcordma.connection", "rpcordma.xid"]
 NFS, NFS_CB = 100003, 0x40000000
 CALL, REPLY = "0", "1"
 WANTED = "rpc or _ws.malformed or rpcordma or _ws.expert.message contains \"Dissector bug\""
@@ -87,6 +87,8 @@ def look(shark, path, passes, plugin, octets, whole):
             figures.bugs.append(frame)
         elif row["_ws.malformed"]:
             figures.malformed.append(frame)
+        if plugin and passes == 1 and row["rpcordma.xid"] and not row["rpcordma.connection"]:
+            continue  # in advance: it is shown once more where its connection becomes known
         figures.rpc.update(row["rpc.msgtyp"])
         figures.seen.update((frame, x, k) for x, k in zip(row["rpc.xid"], row["rpc.msgtyp"]))
         if not known.wrong_on_the_wire(os.path.basename(path), frame):

@@ -4,6 +4,7 @@
 say what they are about."""
 import argparse
 import os
+import re
 import subprocess
 import sys
 
@@ -26,7 +27,7 @@ ROOMS = {"The header": "What Wireshark's own dissector has too.",
 RULES = """## Findings
 
 Each rule is a field, too, that is there where the rule is broken: `rpcordma.finding.` and its name with `_` for `-`, as
-`rpcordma.finding.credit_overrun`. [All rules](../rules/README.md).
+`rpcordma.finding.credit_overrun_fatal`. [All rules](../rules/README.md).
 """
 # In the octets of the header: what stands in 4.0's own dissector; the rest is what the plugin knows of other frames.
 HEADER = {"xid", "version", "flow_control", "msg_type", "reads_count", "writes_count", "reply_count", "position", "segment_count", "rdma_handle",
@@ -39,12 +40,14 @@ def table(fields):
 
 
 def page(shark):
-    fields = []
+    fields, rules = [], set()
     command = [word for word in shark.command("-G", "fields") if word != "-n"]  # -G has to stand first
     for line in subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout.splitlines():
         words = line.split("\t")
-        if words[0] == "F" and words[2].startswith("rpcordma.finding.") and not words[-1]:
-            raise SystemExit(f"{words[2]} has no description")
+        if words[0] == "F" and words[2].startswith("rpcordma.finding."):
+            rules.add(words[2])
+            if not words[-1]:
+                raise SystemExit(f"{words[2]} has no description")
         if words[0] == "F" and words[2].startswith("rpcordma.") and not words[2].startswith("rpcordma.finding."):
             fields.append((words[2], words[3], words[1], words[7].replace("|", "\\|") if len(words) > 7 else ""))
     rooms = {title: [] for title in ROOMS}
@@ -56,6 +59,9 @@ def page(shark):
     parts = ["\n".join([f"## {title}", "", text, "", *table(rooms[title])]) + "\n" for title, text in ROOMS.items()]
     if not fields:
         raise SystemExit("tshark knows no field of the plugin")
+    named = set(re.findall(r"rpcordma\.finding\.\w+", RULES))
+    if not named <= rules:
+        raise SystemExit(f"the page names {named - rules}, which no filter can")
     return "\n".join([HEAD, *parts, RULES])
 
 

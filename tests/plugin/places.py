@@ -5,7 +5,8 @@
 An RDMA operation whose FPDU TCP cut in pieces is shown where it ends, so that one pass shows as many as two do, and the RPC message
 that it makes whole has the Info column. Each piece of a version 2 message names the frame that shows its RPC message, and each message
 has the thresholds of its time. Pieces of a message that was given up, or that is not there as a whole, are no part of another. A message
-that had to wait for another is shown in its own frame by the second pass, and behind a hole as if nothing was missing. What is there a second time has its header, and its RPC
+that had to wait for another is shown in its own frame by the second pass, and behind a hole as if nothing was missing. One of which nobody
+knows whose it is shows by then what stock tshark shows. What is there a second time has its header, and its RPC
 message once. Private data of another version, or cut short, are not said to be absent. A Call is counted once where its Reply stands in the same frame. A Reply behind the close is shown. One that is shown without
 what was written is not said to be cut by the capture, and one that lacks packets not to be malformed. Of
 the messages of a frame none is one too many. Two messages of
@@ -105,6 +106,26 @@ class Places:
         self.wants(f"piece-lost on {fabric}: {octets}, {torn}", octets["piece-lost"][:1] == [876] and octets["piece-lost"][-2:] == [2000, 400]
                    and torn and all("A part" in text for text in torn))
 
+    def part(self, name, keep):
+        """The frames of a bundled capture that `keep(number, octets)` keeps."""
+        path = os.path.join(self.folder, f"part-of-{name}.pcap")
+        header, records = pcapfile.read(harness.capture(name))
+        pcapfile.write(path, header, [record for number, record in enumerate(records, 1) if keep(number, record[16:])])
+        return path
+
+    def whose_is_not_known(self, name, keep, stock):
+        """As long as one direction is all that there is, nobody knows the connection: one pass shows no less than stock tshark."""
+        path = self.part(name, keep)
+        for field in ("rpcordma.xid", "rpc.xid"):
+            shown = []
+            for shark in (stock, self.shark):
+                rows, _ = shark.rows(path, ["frame.number", field], display_filter=field)
+                shown.append({(row["frame.number"][0], xid) for row in rows for xid in row[field]})
+            self.wants(f"{path}: {field}: only in stock tshark {sorted(shown[0] - shown[1])[:5]}", len(shown[0]) > 1 and shown[0] <= shown[1])
+        rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.xid", "rpc.xid"], display_filter="rpcordma.xid", passes=2)
+        twice = [row["frame.number"][0] for row in rows if len(row["rpcordma.xid"]) > 1 or len(row["rpc.xid"]) > 1]
+        self.wants(f"{path}: frames {twice} of {len(rows)} show a message twice", rows and not twice)
+
     def own_frames(self):
         for name, steps in (("capture-gap-and-the-calls-behind-it", ("behind it", "broken", "later")),
                             ("two-offers-and-one-done", ("one", "first offer", "second offer"))):
@@ -157,6 +178,27 @@ class Places:
             table = self.shark.run(*["-2"] * (passes - 1), "-q", "-r", path, "-z", "rpc,srt,100003,3").output
             rows = [line.split()[2] for line in table.splitlines() if " WRITE " in line]
             self.wants(f"{path}, pass {passes}: {rows}", rows == ["1"])
+
+    def why_not_shown(self, path, lacking):
+        """Each Call and Reply is shown as an RPC message, here or where its link leads, or something says why it is not."""
+        rows, _ = self.shark.rows(path, ["frame.number", "rpcordma.direction", "rpc.xid", "rpcordma.rpc_in", "rpcordma.payload"], passes=2)
+        rpc = {row["frame.number"][0] for row in rows if row["rpc.xid"]}
+        messages = [row for row in rows if set(row["rpcordma.direction"]) & {"Call", "Reply"}]
+        astray = [row["frame.number"][0] for row in messages if not set(row["rpcordma.rpc_in"]) <= rpc]
+        silent = [row["frame.number"][0] for row in messages if not row["rpc.xid"] and not row["rpcordma.rpc_in"] and not row["rpcordma.payload"]]
+        told = [row["frame.number"][0] for row in rows if row["rpcordma.payload"]]
+        self.wants(f"{path}: links of {astray} lead to no RPC message, nothing is said of {silent}, something of {told}",
+                   messages and not astray and not silent and len(told) == lacking)
+
+    def times(self, name):
+        """Each answer is as late as it stands behind its Call, the second one of a Call too."""
+        path = harness.capture(name)
+        rows, _ = self.shark.rows(path, ["frame.number", "frame.time_relative", "rpcordma.direction", "rpcordma.call_in", "rpcordma.time"], passes=2)
+        at = {row["frame.number"][0]: float(row["frame.time_relative"][0]) for row in rows}
+        answers = [row for row in rows if row["rpcordma.time"]]
+        other = [row["frame.number"][0] for row in answers
+                 if abs(float(row["rpcordma.time"][0]) - at[row["frame.number"][0]] + at[row["rpcordma.call_in"][0]]) > 1e-7]
+        self.wants(f"{path}: the time of frames {other}", len(answers) > 2 and not other)
 
     def sent_again(self):
         """A message that was sent, or captured, before has its header all the same, and its RPC message once."""
@@ -245,6 +287,18 @@ class Places:
         lacks = [frame for time, frame in parts.items() if time not in there]
         self.wants(f"{name} -Y '{wanted}': {len(rows)} frames are saved, and not {lacks[:9]}", not lacks and len(parts) > 10 and len(rows) < len(every))
 
+    def saved_alone(self, name, frame):
+        """Of one message what was saved with it is enough to show it: its Call, and the Writes between them."""
+        names = ["rpc.msgtyp", "nfs.opcode", "nfs.data", "rpcordma.payload"]
+        path, out = harness.capture(name), os.path.join(self.folder, "saved", f"{name}-{frame}")
+        os.makedirs(os.path.dirname(out), exist_ok=True)
+        os.chmod(os.path.dirname(out), 0o777)
+        wanted = f"frame.number == {frame}"
+        there, _ = self.shark.rows(path, names, display_filter=wanted, passes=2)
+        self.shark.run("-2", "-r", path, "-Y", wanted, "-w", out)
+        saved, _ = self.shark.rows(out, names, passes=2)
+        self.wants(f"{name}, frame {frame}: {there}, and saved: {saved[-1:]}", len(saved) > 2 and there[0]["nfs.data"] and saved[-1] == there[0])
+
     def shared(self, passes):
         """Messages that share a TCP segment: each finding stands at its own, and the list names them all."""
         path = self.joined(self.forged("several-in-a-segment", "iwarp"), (12, 14, 16), (18, 20, 21, 23))
@@ -290,13 +344,19 @@ class Places:
             self.wants(f"{name} -R '{wanted}': frame {whole['frame.number'][0]}: {other}", not other)
 
 
+def from_host(host, frames=None):
+    """For part(): those that 192.168.77.HOST sent, as far as up to this frame."""
+    return lambda number, octets: octets[26:30] == bytes([192, 168, 77, host]) and number <= (frames or number)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
     options.add_argument("--one-start", help="the library by which one start of tshark reads many captures")
     options.add_argument("--forge", required=True)
     given = options.parse_args()
-    with tshark.Tshark(given.plugin, one_start=given.one_start) as shark, tempfile.TemporaryDirectory() as folder:
+    with (tshark.Tshark(given.plugin, one_start=given.one_start) as shark, tshark.Tshark(one_start=given.one_start) as stock,
+          tempfile.TemporaryDirectory() as folder):
         os.chmod(folder, 0o755)
         places = Places(given, shark, folder)
         places.segments()
@@ -307,9 +367,17 @@ def main():
         places.thresholds("rocev2")
         places.thresholds("iwarp")
         places.own_frames()
+        for sender in (1, 2):
+            places.whose_is_not_known("rxe-nfs41-basic", from_host(sender, 500), stock)
+        places.whose_is_not_known("rxe-nfs41-basic", lambda number, _: 120 < number <= 140, stock)
         for fabric in ("rocev2", "iwarp"):
             places.private_data(fabric)
         places.counted_once()
+        places.times("rxe-upeer-reply-twice")
+        places.why_not_shown(harness.capture("rxe-upeer-done-before-read-dereg"), 1)
+        places.why_not_shown(harness.capture("rxe-upeer-long-call-unread"), 1)
+        places.why_not_shown(places.part("siw-nfs40-basic", from_host(1)), 22)
+        places.why_not_shown(harness.capture("rxe-nfs41-basic"), 0)
         places.sent_again()
         for fabric in ("rocev2", "rocev1", "infiniband", "iwarp"):
             places.behind_a_hole(fabric)
@@ -329,6 +397,7 @@ def main():
         places.saved("rxe-nfs3-big-rw", "nfs.procedure_v3 == 6")
         places.saved("rxe-nfs3-big-rw", "nfs.procedure_v3 == 7")
         places.saved("siw-nfs41-big-rw", "nfs.opcode == 25 or nfs.opcode == 38")
+        places.saved_alone("rxe-nfs41-basic", 124)
         places.shared(1)
         places.shared(2)
         places.together("rocev2", 1)

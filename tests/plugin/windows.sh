@@ -11,20 +11,30 @@ capture=$tree/captures/kernel/rxe-nfs41-reconnect.pcap
 start_screen 1200 760
 
 # The menus' entries are found by their places: what Wireshark 4.0 puts there.
-keys() { xdotool mousemove 400 300 click 1 key "$1"; sleep 1; shift; xdotool key "$@"; }
+keys() { xdotool key Escape mousemove 400 300 click 1 key "$1"; sleep 1; shift; xdotool key "$@"; }
 flow_type() { xdotool mousemove "$1" "$2" click 1; sleep 1; xdotool type NFS; xdotool key Return; sleep 2; }
 
-# show NAME TITLE STEPS [ARGUMENT...]: the window whose name has TITLE, after STEPS in the main window.
+# find_window TITLE: the number of the window whose name has TITLE, when it is there within ten seconds.
+find_window() {
+  for _ in $(seq 50); do
+    local number
+    number=$(xdotool search --onlyvisible --name "$1" 2>/dev/null | head -n 1) || true
+    [ -z "$number" ] || { echo "$number"; return; }
+    sleep 0.2
+  done
+}
+
+# show NAME TITLE STEPS [ARGUMENT...]: the window whose name has TITLE, after STEPS in the main window. The steps are done again
+# when it does not come: keys are lost while Wireshark, on a busy machine, still builds its menus.
 show() {
   local name=$1 title=$2 steps=$3 found=
   shift 3
   echo "$name"
   start_wireshark "$folder/wireshark-$name.png" "$(basename "$capture")" -r "$capture" "$@" <"$tree/plugin/profile/NFS over RDMA/recent"
-  eval "$steps"
-  for _ in $(seq 50); do
-    found=$(xdotool search --onlyvisible --name "$title" 2>/dev/null | head -n 1) || true
+  for _ in $(seq 5); do
+    eval "$steps"
+    found=$(find_window "$title")
     [ -z "$found" ] || break
-    sleep 0.2
   done
   [ -n "$found" ] || { import -window root "$folder/wireshark-$name.png"; echo "no window called $title"; exit 1; }
   xdotool windowmove "$found" 60 60 windowsize "$found" 1080 560

@@ -319,6 +319,7 @@ Expectations read_expectations(const std::string& path) {
     expectations.unchecked.push_back({bare ? node.as<std::string>() : node["rule"].as<std::string>(),
                                       bare ? "" : node["because"].as<std::string>()});
   }
+  expectations.checked = names(root["checked"]);
   expectations.allow = names(root["allow"]);
   return expectations;
 }
@@ -370,6 +371,10 @@ std::vector<std::string> complaints(const Expectations& expectations, const forg
     if (named) continue;
     lines.push_back(want.rule + " is not among the unchecked rules" +
                     (want.because.empty() ? "" : ", because " + want.because));
+  }
+  for (const auto& each : report.unchecked) {
+    if (expectations.checked.count(std::string(rule_name(each.rule))) == 0) continue;
+    lines.push_back(fmt::format("{} is unchecked: {}", rule_name(each.rule), each.reason));
   }
   for (const CauseWant& want : expectations.causes) {
     if (!speaks_of(want.fabric, transport)) continue;

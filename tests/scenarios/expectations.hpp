@@ -56,6 +56,7 @@ struct Expectations {
   std::vector<Want> expect;
   std::set<std::string> near, never, allow;
   std::vector<UncheckedWant> unchecked;
+  std::set<std::string> checked;  ///< nothing may keep these from being judged
   std::vector<CauseWant> causes;
   std::vector<MountWant> mounts;
 };

@@ -198,6 +198,7 @@ void coverage(const std::vector<Told>& all) {
     named.insert(told.expectations.never.begin(), told.expectations.never.end());
     named.insert(told.expectations.allow.begin(), told.expectations.allow.end());
     for (const UncheckedWant& want : told.expectations.unchecked) named.insert(want.rule);
+    named.insert(told.expectations.checked.begin(), told.expectations.checked.end());
     for (const Want& want : told.expectations.expect) named.insert(want.rule);
     for (const std::string& rule : named) {
       EXPECT_NE(rpcrdma::referee::find_rule(rule), nullptr)

@@ -8,6 +8,7 @@
 
 #include "referee/cause/causes.hpp"
 #include "referee/docket/counted.hpp"
+#include "referee/rules/ending.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
@@ -208,8 +209,9 @@ enum class NoticedBy : std::uint8_t {
 };
 
 /// Its newest frame, bare acknowledgements as well.
-[[nodiscard]] std::uint64_t heard_last(const SideState& state) noexcept {
-  return std::max(state.last_event.number, state.liveness ? state.liveness->heard.number : 0);
+[[nodiscard]] FrameRef heard_last(const SideState& state) noexcept {
+  const FrameRef heard = state.liveness ? state.liveness->heard : FrameRef{};
+  return heard.number > state.last_event.number ? heard : state.last_event;
 }
 
 /// Traffic stopped: retransmissions that nobody answered. True when that is proven enough to speak of a loss.
@@ -284,12 +286,17 @@ struct EndProof {
         name(silence.stuck), grouped(state.liveness->unheard.copies + 1), name(silent), silence.first.number,
         silence.last.number);
   }
-  const std::uint64_t heard = heard_last(connection.of(silent));
-  return fmt::format(
-      "The {} sent the same packets again {} times (frames {} to {}) and got no answer from the {}{}: "
-      "path or peer failed.",
-      name(silence.stuck), grouped(state.repeats), silence.first.number, silence.last.number, name(silent),
-      heard != 0 ? fmt::format(" since frame {}", heard) : ", of which no frame is in the capture");
+  const std::uint64_t heard = heard_last(connection.of(silent)).number;
+  const std::string repeats =
+      fmt::format("The {} sent the same packets again {} times (frames {} to {})", name(silence.stuck),
+                  grouped(state.repeats), silence.first.number, silence.last.number);
+  if (heard == 0) {
+    return fmt::format(
+        "{}, and no frame of the {} is in the capture: path or peer failed, or its answers were not captured.", repeats,
+        name(silent));
+  }
+  return fmt::format("{} and got no answer from the {} since frame {}: path or peer failed.", repeats, name(silent),
+                     heard);
 }
 
 /// `noticed`: where something else shows that it is over; number 0: nothing does.
@@ -300,12 +307,16 @@ void lost_in_silence(const Witness& witness, const Silence& silence, FrameRef no
   cause.rule = RuleId::connection_lost;
   cause.frames = {silence.first.number, silence.last.number};
   if (by != NoticedBy::capture_end && noticed.number != silence.last.number) cause.frames.push_back(noticed.number);
+  const FrameRef heard = heard_last(connection.of(other(silence.stuck)));
+  if (heard.number != 0) cause.frames.push_back(heard.number);
   cause.message = in_vain_text(connection, silence);
-  // What is repeated into silence proves it, also in a capture that began later.
-  const bool proven = connection.trusted() || connection.of(other(silence.stuck)).newest_lack().number <
-                                                  connection.of(silence.stuck).first_repeat.number;
+  // What is repeated into silence proves it, also in a capture that began later. Not where nobody captured who is
+  // silent: an RNR NAK makes its receiver repeat as well.
+  const bool seen = connection.trusted() || connection.of(other(silence.stuck)).newest_lack().number <
+                                                connection.of(silence.stuck).first_repeat.number;
+  const bool proven = seen && heard.number != 0;
   witness.say(RuleId::connection_lost,
-              {.frames = {silence.first, silence.last, by == NoticedBy::successor ? noticed : FrameRef{}},
+              {.frames = {silence.first, silence.last, by == NoticedBy::successor ? noticed : FrameRef{}, heard},
                .at_most = proven ? Severity::error : Severity::note,
                .what = cause.message});
   connection.facts.closed = Closed{Closed::How::timeout, silence.last, {}, std::move(cause)};
@@ -323,32 +334,33 @@ void lost_unseen(const Witness& witness, FrameRef noticed) {
   connection.facts.closed = Closed{Closed::How::superseded, noticed, {}, {}};
 }
 
+void judge_what_is_due(const Witness& witness, const Ending& end) {
+  if (!witness.connection.rpcrdma()) return;
+  offers_at_end(witness, end);
+  judge_missing_errors(witness, end);
+  judge_open_calls(witness, end);
+}
+
 /// What ended it: the frame in which it was noticed, or the last of its own.
 FrameRef judge_lost(const Witness& witness, FrameRef noticed, NoticedBy by, const EndProof& proof) {
   Connection& connection = witness.connection;
   if (connection.over()) return noticed;
   connection.stage = Connection::Stage::over;
-  FrameRef until = by == NoticedBy::capture_end ? connection.last_frame : noticed;
-  bool unseen = false;
+  Ending end{by == NoticedBy::capture_end ? connection.last_frame : noticed, Ending::How::lost, {}};
   if (proof.cause != nullptr) {
     close_with(witness, Closed{Closed::How::superseded, noticed, {}, {}}, *proof.cause);
   } else if (proof.silence) {
     // What shows that it was over is the end of something of its own.
-    if (by != NoticedBy::close) until = proof.silence->last;
+    if (by != NoticedBy::close) end.at = proof.silence->last;
     lost_in_silence(witness, *proof.silence, noticed, by);
   } else {
     lost_unseen(witness, noticed);
     // Nobody saw it end: what was due may stand where the capture lacks frames, and how long it was waited for is not
     // known either.
-    unseen = true;
-    until = connection.last_frame;
+    end = {connection.last_frame, Ending::How::unseen, {}};
   }
-  if (connection.rpcrdma()) {
-    offers_at_end(witness, until, unseen, {}, false);
-    judge_missing_errors(witness, until, unseen, {});
-    judge_open_calls(witness, until, true, false);
-  }
-  return until;
+  judge_what_is_due(witness, end);
+  return end.at;
 }
 
 /// What follows may be this connection or another one: what was due may have come, and what was repeated been heard.
@@ -357,17 +369,14 @@ void leave_unseen(const Witness& witness, FrameRef noticed) {
   connection.stage = Connection::Stage::over;
   connection.facts.closed = Closed{Closed::How::unseen, noticed, {}, {}};
   witness.unchecked(RuleId::connection_lost, "whether it ended, or goes on as another connection, is not known");
-  if (!connection.rpcrdma()) return;
-  offers_at_end(witness, connection.last_frame, true, {}, false);
-  judge_missing_errors(witness, connection.last_frame, true, {});
-  judge_open_calls(witness, connection.last_frame, true, false);
+  judge_what_is_due(witness, {connection.last_frame, Ending::How::unseen, {}});
 }
 
 /// Refused, and nothing more: the close itself is not in the capture.
 [[nodiscard]] bool ended_by_refusal(const Connection& connection) {
   if (connection.suspects.empty()) return false;
   const Suspect& refused = connection.suspects.back();
-  if (refused.refused_ordinal == 0) return true;
+  if (refused.refused_ordinal == 0) return may_have_ended(connection, refused);
   // An RNR NAK, which its receiver may answer with a retry. That it was one Call too many and fatal takes more than
   // silence: a close, or a successor.
   if (refused.rule == RuleId::credit_overrun_fatal) return false;
@@ -399,18 +408,14 @@ void leave_unseen(const Witness& witness, FrameRef noticed) {
 void end_as(const Witness& witness, Closed closed, Side side, FrameRef now, const Suspect* cause) {
   Connection& connection = witness.connection;
   connection.stage = Connection::Stage::over;
-  bool orderly = closed.how != Closed::How::reset;
+  const bool orderly = cause == nullptr && closed.how != Closed::How::reset;
   if (cause != nullptr) {
     close_with(witness, closed, *cause);
-    orderly = false;
   } else {
     if (orderly) closed.cause = reason_to_leave(witness, side, now);
     connection.facts.closed = closed;
   }
-  if (!connection.rpcrdma()) return;
-  offers_at_end(witness, now, false, side, orderly);
-  judge_missing_errors(witness, now, false, side);
-  judge_open_calls(witness, now, true, side == Side::active);
+  judge_what_is_due(witness, {now, orderly ? Ending::How::orderly : Ending::How::cut_off, side});
 }
 
 /// Who resets the connection does not answer any more what was asked of it there.
@@ -524,9 +529,7 @@ void judge_still_open(const Witness& witness, FrameRef last, FrameRef successor)
     return;
   }
   if (end_if_leaving(witness)) return;
-  offers_at_end(witness, last, true, std::nullopt, false);
-  judge_missing_errors(witness, last, true, std::nullopt);
-  judge_open_calls(witness, last, false, false);
+  judge_what_is_due(witness, {last, Ending::How::capture_end, {}});
 }
 
 }  // namespace rpcrdma::referee

@@ -258,11 +258,11 @@ struct SendRefused {
   return {sent.only_send()};
 }
 
-/// Version 2: it was above its limit. True when that is said.
+/// Version 2: it was above its limit in each reading of the draft. True when that is said.
 bool overran_limit(const Witness& witness, const trace::Refusal& refusal, const RecentSend* send) {
   Connection& connection = witness.connection;
   const Side sender = other(refusal.side);
-  if (send == nullptr || send->in_flight <= send->limit || !connection.whole()) return false;
+  if (send == nullptr || send->in_flight <= send->limit || !connection.whole() || !send->credits_known()) return false;
   Suspect suspect = suspect_from(refusal, RuleId::credit_overrun_fatal, send->frame, {});
   suspect.xid = send->known_xid();
   v2::name_overrun(refusal, *send, suspect);

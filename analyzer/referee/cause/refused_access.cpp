@@ -131,9 +131,11 @@ void settle_refused(const Witness& witness, const trace::Refusal& refusal, std::
     certain.push_back(std::move(waited));
     return true;
   });
-  for (const Case& waited : certain) {
+  for (Case& waited : certain) {
     const bool known = waited.is<Case::UnknownMemory>() == nullptr;
-    waited.settle(witness, waited, known || meant_for_open_call(witness.connection, refusal.side, *waited.use()));
+    const bool sure = known || meant_for_open_call(witness.connection, refusal.side, *waited.use());
+    waited.settled_by = sure ? Case::SettledBy::proof : Case::SettledBy::refusal;
+    waited.settle(witness, waited);
   }
 }
 

@@ -2,11 +2,13 @@
 #include "referee/docket/cases.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "referee/state/mount.hpp"
 #include "trace/spans.hpp"
+#include "wire/bytes.hpp"
 
 namespace rpcrdma::referee {
 
@@ -66,6 +68,16 @@ namespace {
                      [&](const Case& c) { return c.rule == RuleId::reply_without_call && c.accused == responder; });
 }
 
+/// What is only late in the file comes within the time by which two taps may be apart.
+[[nodiscard]] bool long_before(const Case& waited, FrameRef now) noexcept {
+  return trace::passed(waited.frame.time, now.time, trace::two_taps_apart);
+}
+
+/// The same where a time proves something: neither does one direction stand late in the file, nor is anything missing.
+[[nodiscard]] bool surely_long_before(const Connection& connection, const Case& waited, FrameRef now) noexcept {
+  return connection.whole() && !connection.order_lost() && long_before(waited, now);
+}
+
 constexpr std::string_view order_unknown =
     "nothing proves that the order of the two directions in the capture is that on the wire";
 
@@ -76,10 +88,8 @@ constexpr std::string_view order_unknown =
   const SideState& accused = connection.of(waited.accused);
   const bool heard = accused.acknowledged >= waited.heard_by && accused.acknowledged_in.number <= now.number;
   if (heard && connection.acknowledgements_in_order()) return Case::Order::proven;
-  // What would excuse it, and is only late, comes within the time by which two taps may be apart.
-  if (waited.of_absence()) {
-    return trace::passed(waited.frame.time, now.time, trace::two_taps_apart) ? Case::Order::proven : Case::Order::open;
-  }
+  // What would excuse it would have come by now.
+  if (waited.of_absence()) return long_before(waited, now) ? Case::Order::proven : Case::Order::open;
   // Where nothing is acknowledged, nothing would show that the file's order is another one.
   const bool acknowledged = connection.sides[0].acknowledged + connection.sides[1].acknowledged > 0;
   const bool trusted = acknowledged && !connection.order_lost();
@@ -89,11 +99,8 @@ constexpr std::string_view order_unknown =
 }  // namespace
 
 bool came_long_before(const Connection& connection, const Case& waited, FrameRef frame) {
-  // Where one direction may stand late in the file, or something is missing, a time proves nothing.
-  if (!connection.whole() || connection.order_lost()) return false;
   const FrameRef received = waited.answer()->received;
-  return received.number != 0 && later(frame, received) &&
-         trace::passed(waited.frame.time, frame.time, trace::two_taps_apart);
+  return received.number != 0 && later(frame, received) && surely_long_before(connection, waited, frame);
 }
 
 void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xid, Heard what, FrameRef frame) {
@@ -137,28 +144,21 @@ void use_answered(Connection& connection, Side owner, std::uint64_t op, FrameRef
   }
 }
 
-namespace {
-
-/// A Call whose lists cannot be trusted, and that is only late, may be what the use was for.
-[[nodiscard]] bool may_be_for(const Connection& connection, const Transaction& call, const Case& waited, Lists lists) {
-  if (trace::passed(waited.frame.time, call.call.time, trace::two_taps_apart)) return false;
-  if (lists == Lists::cut) return true;
-  const Doubtful* names = connection.of(call.requester).doubtful.newest([&](const Doubtful& message) {
-    return message.frame.number == call.call.number;
-  });
-  return names != nullptr && names->may_name(waited.use()->handle);
+bool may_offer(const trace::Send& call, Lists lists, std::uint32_t handle, FrameRef used) {
+  if (lists == Lists::cut && !trace::passed(used.time, call.frame.time, trace::two_taps_apart)) return true;
+  for (std::size_t at = 0; at + 4 <= call.octets.size(); at += 4) {
+    if (wire::load_be32(call.octets.data() + at) == handle) return true;
+  }
+  return false;
 }
 
-}  // namespace
-
-void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists lists) {
+void cancel_accesses_of(const Witness& witness, const trace::Send& event, const Transaction& call, Lists lists) {
   Connection& connection = witness.connection;
   if (connection.cases.empty()) return;
   MemoryMap& memory = connection.of(call.requester).memory;
   const bool in_place = in_its_place(connection, call);
-  // What is only late in the file is not that late.
-  const auto long_before = [&](const Case& waited) {
-    return in_place && connection.whole() && trace::passed(waited.frame.time, call.call.time, trace::two_taps_apart);
+  const auto came_before = [&](const Case& waited) {
+    return in_place && surely_long_before(connection, waited, call.call);
   };
   std::optional<RuleId> cancelled;
   std::optional<RuleId> unread;
@@ -166,19 +166,21 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
   std::erase_if(connection.cases, [&](const Case& waited) {
     const Case::Use* use = waited.use();
     if (waited.accused == call.requester || use == nullptr) return false;
+    const bool misuse = waited.is<Case::Misuse>() != nullptr;
     if (!call.lists_known) {
-      if (!may_be_for(connection, call, waited, lists)) return false;
+      // Memory that is misused was known: only what is late may have offered it otherwise.
+      if (misuse && long_before(waited, call.call)) return false;
+      if (!may_offer(event, lists, use->handle, waited.frame)) return false;
       unread = waited.rule;
       return true;
     }
-    const bool misuse = waited.is<Case::Misuse>() != nullptr;
     if (misuse) {
       const MemoryMap::Hit hit = memory.find(use->handle, use->offset, use->length, writes(use->verb));
       if (hit.verdict != MemoryMap::Hit::Verdict::inside || !(hit.exposure->owner == call.id)) return false;
-      if (long_before(waited)) return false;
+      if (came_before(waited)) return false;
     } else if (!memory.knows(use->handle)) {
       return false;
-    } else if (long_before(waited) || (in_place && answered_before(*use, call.call)) ||
+    } else if (came_before(waited) || (in_place && answered_before(*use, call.call)) ||
                (waited.order == Case::Order::open && !connection.order_lost())) {
       before.push_back(waited);
       return true;
@@ -190,12 +192,10 @@ void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists l
   // The requester sent something else in between, be it the answer.
   for (Case& waited : before) {
     waited.order = in_place && answered_before(*waited.use(), call.call) ? Case::Order::proven : Case::Order::of_file;
-    waited.settle(witness, waited, true);
+    waited.settle(witness, waited);
   }
   if (cancelled) witness.unchecked(*cancelled, order_unknown);
-  if (unread) {
-    witness.unchecked(*unread, "the Call behind it may have offered the memory: its chunk lists are not known");
-  }
+  if (unread) witness.unchecked(*unread, lists_unread);
 }
 
 bool cancel_reads_of_offered(const Witness& witness, Side requester) {
@@ -236,7 +236,7 @@ void settle_cases(const Witness& witness, Side side, FrameRef before) {
     const bool doubted = waited.order == Case::Order::open && !waited.of_absence() && connection.order_lost();
     if (!doubted) waited.order = order_of(connection, waited, before);
     // A Call that is only late may still show what an operation was for.
-    const bool late = waited.use() != nullptr && !trace::passed(waited.frame.time, before.time, trace::two_taps_apart);
+    const bool late = waited.use() != nullptr && !long_before(waited, before);
     const bool may_be_shown = waited.of_absence() || late || !connection.order_lost();
     if (waited.order == Case::Order::open && may_be_shown) return false;
     ready.push_back(std::move(waited));
@@ -246,7 +246,7 @@ void settle_cases(const Witness& witness, Side side, FrameRef before) {
     if (waited.order == Case::Order::open) {
       witness.unchecked(waited.rule, order_unknown);
     } else {
-      waited.settle(witness, waited, true);
+      waited.settle(witness, waited);
     }
   }
   connection.settle_episode(other(side));
@@ -304,7 +304,8 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
     if (!proven && (call_missing(waited, all) || (may_be_offered && offer_missing(waited, all)))) {
       leave_unproven(witness, waited);
     } else {
-      waited.settle(witness, waited, proven);
+      waited.settled_by = proven ? Case::SettledBy::proof : Case::SettledBy::end;
+      waited.settle(witness, waited);
     }
   }
   for (const RuleId rule : std::exchange(connection.given_up, {})) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "referee/docket/witness.hpp"
 
@@ -22,10 +23,14 @@ void heard_of(const Witness& witness, Side side, std::optional<std::uint32_t> xi
 [[nodiscard]] bool came_long_before(const Connection& connection, const Case& waited, FrameRef frame);
 /// A Read was answered by the owner of the memory.
 void use_answered(Connection& connection, Side owner, std::uint64_t op, FrameRef response);
+enum class Lists : std::uint8_t { whole, cut };  ///< of chunks, of a Call
+/// A Call whose lists are not known, or whether they are those of a Call at all, may be what this memory was used for
+/// in front of it: it shows the handle, or what of it was cut may have been only late.
+[[nodiscard]] bool may_offer(const trace::Send& call, Lists lists, std::uint32_t handle, FrameRef used);
+inline constexpr std::string_view lists_unread =
+    "the Call behind it may have offered the memory: its chunk lists are not known";
 /// Forgets what was held back about operations on memory that this Call offers: it may have been sent before them.
-/// `lists`: of its message.
-enum class Lists : std::uint8_t { whole, cut };
-void cancel_accesses_of(const Witness& witness, const Transaction& call, Lists lists);
+void cancel_accesses_of(const Witness& witness, const trace::Send& event, const Transaction& call, Lists lists);
 /// Likewise the Reads of a requester that stand in front of the Reply that offers what they read. True: there are some.
 [[nodiscard]] bool cancel_reads_of_offered(const Witness& witness, Side requester);
 /// `side` has received what the other one sent, up to the Send with this ordinal: a Call that comes behind is not the

@@ -2,6 +2,7 @@
 #include "referee/docket/findings.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace rpcrdma::referee {
@@ -34,12 +35,14 @@ void pack(PackedOctets& to, PackedWords& words, const Said<Finding>& said) {
   pack(to, words, said.what);
   pack_number(to, static_cast<std::uint64_t>(said.when.step));
   pack_number(to, said.when.place);
+  pack_number(to, said.when.behind);
 }
 
 void unpack(const std::uint8_t*& from, const PackedWords& words, Said<Finding>& into) {
   unpack(from, words, into.what);
   into.when.step = static_cast<trace::Moment::Step>(unpack_number(from));
   into.when.place = unpack_number(from);
+  into.when.behind = unpack_number(from);
 }
 
 FindingBook::OfConnection::Folded* FindingBook::OfConnection::find(RuleId rule, std::optional<Party> violator) {
@@ -264,6 +267,7 @@ void FindingBook::rest(ConnectionId connection) {
 PackedList<Said<Finding>> FindingBook::take_findings(const Wanted& wanted) {
   struct Place {
     std::uint64_t frame = 0;
+    trace::Moment when;
     std::size_t number = 0;
     std::size_t at = 0;  // in resting_
   };
@@ -275,18 +279,19 @@ PackedList<Said<Finding>> FindingBook::take_findings(const Wanted& wanted) {
     const std::size_t at = place_of_[number] - 1;
     resting_.read(at, said);
     if (said.what.rule == left_out_ || !wanted(said.what)) continue;
-    places.push_back({first_frame(said.what), number, at});
+    places.push_back({first_frame(said.what), said.when, number, at});
   }
   for (auto& [number, entry] : entries_) {
     if (entry.stage == Entry::Stage::withdrawn || entry.finding.rule == left_out_ || !wanted(entry.finding)) continue;
-    places.push_back({first_frame(entry.finding), number, resting_.size()});
+    places.push_back({first_frame(entry.finding), entry.said, number, resting_.size()});
     resting_.push_back({std::move(entry.finding), entry.said});
   }
   entries_.clear();
   connections_.clear();
   place_of_.clear();
-  std::sort(places.begin(), places.end(),
-            [](const Place& a, const Place& b) { return std::pair(a.frame, a.number) < std::pair(b.frame, b.number); });
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::tie(a.frame, a.when, a.number) < std::tie(b.frame, b.when, b.number);
+  });
   std::vector<std::size_t> order;
   order.reserve(places.size());
   for (const Place& place : places) order.push_back(place.at);
@@ -299,6 +304,7 @@ std::vector<Said<Unchecked>> FindingBook::take_unchecked() {
   all.reserve(unchecked_.size());
   for (auto& [number, unchecked] : unchecked_) all.push_back(std::move(unchecked));
   unchecked_.clear();
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.when < b.when; });
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "referee/docket/cases.hpp"
+#include "referee/docket/resting.hpp"
 #include "referee/state/nameless.hpp"
 
 namespace rpcrdma::referee {
@@ -101,12 +102,22 @@ void note_order(Connection& connection, const Case& waited, const HeldFinding& h
   }
 }
 
+/// Too many Calls, and memory that is misused or that nobody named: an answer, or a Call, would excuse it that need not
+/// leave a gap where it is missing in front of a close.
+void note_close(const Witness& witness, const Case& waited, const HeldFinding& held) {
+  if (waited.settled_by != Case::SettledBy::end) return;
+  const bool of_use = waited.use() != nullptr || waited.is<Case::SharedMemory>() != nullptr;
+  if (!of_use && waited.is<Case::CallsAboveGrant>() == nullptr) return;
+  rests_on_close(witness, waited.rule, other(waited.accused), held);
+}
+
 }  // namespace
 
 HeldFinding Witness::conclude(const Case& waited, const Statement& statement) const {
   if (statement.at_most < std::min(waited.severity, rule(waited.rule).severity)) leave_unproven(*this, waited);
   HeldFinding held = write(waited.rule, statement);
   note_order(connection, waited, held);
+  note_close(*this, waited, held);
   return held;
 }
 

@@ -63,6 +63,8 @@ void enter_malformed(const Witness& witness, const trace::Send& event, const wir
   fresh.lists_known = false;
   fresh.form = Transaction::Form::malformed;
   if (event.wire_length >= least_answered && !event.holes) fresh.refusal = Transaction::Refusal::due;
+  // Its responder may have read it all the same.
+  if (event.side == Side::active) connection.back_channel.could_not_read(event.frame);
   enter_exchange(witness, event, std::move(fresh));
 }
 
@@ -230,7 +232,7 @@ void take_version_1(Incoming& message, const wire::FixedWords& fixed, bool cut) 
   switch (proc) {
     case Proc::done:
       message.kind = MessageSeen::Kind::done;
-      ++connection.ledger(event.side).unanswered;
+      credit_done(message, event, fixed.xid);
       judge_done(message, event, message.send);
       end_doubtful_call(connection, event.side, fixed.xid);
       return;
@@ -306,6 +308,12 @@ void take_incoming(Incoming& message) {
   take_version_1(message, *fixed, cut);
 }
 
+/// The header type of version 2 says that it is something else.
+[[nodiscard]] bool says_no_call(const Incoming& message) noexcept {
+  const bool version_2 = message.connection.version2() && message.send.version == 2;
+  return version_2 && !wire::may_be_call(message.send.htype);
+}
+
 /// What is known of it now, for what comes later.
 void remember(Incoming& message) {
   Connection& connection = message.connection;
@@ -326,10 +334,12 @@ void remember(Incoming& message) {
   }
   observe_message(message, event, message.kind, message.readable, message.send.exchange);
   const bool cut = event.octets.size() < event.wire_length;
-  const bool header_cut = message.connection.version2() && message.readable.version2 == nullptr;
+  // The type of a message of version 2 tells what it is, however little of its header is there.
+  const bool told = message.kind != MessageSeen::Kind::other;
+  const bool header_cut = message.connection.version2() && message.readable.version2 == nullptr && !told;
   if (cut && (message.send.direction == Direction::unknown || message.send.guessed || header_cut)) {
     constexpr std::uint32_t least_call = 44;  // no Call of either version is shorter
-    sender.cannot_be_read(event.frame, event.wire_length >= least_call);
+    sender.cannot_be_read(event.frame, event.wire_length >= least_call && !says_no_call(message));
     ++connection.messages_cut;
     for (Offer& offer : connection.offers) offer.undecidable = true;  // it may be the offer, or what ends one
   } else {
@@ -349,6 +359,7 @@ void take_recognised(const Witness& witness, const trace::Send& event, wire::Hea
   }
   ++connection.messages;
   connection.ledger(other(event.side)).unanswered = 0;
+  connection.ledger(other(event.side)).dones = 0;
 
   Incoming message{witness, event, scratch, form, {}, MessageSeen::Kind::other, {}};
   message.send.ordinal = event.ordinal;

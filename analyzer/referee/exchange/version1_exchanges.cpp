@@ -92,10 +92,7 @@ void doubt_lists(const Turn& turn) {
   } else if (has_lists(turn.header)) {
     doubt_memory(turn.connection, turn.event, {});
   }
-  std::vector<std::uint64_t>& unknown = turn.connection.of(turn.side()).lists_unknown;
-  if (unknown.size() >= SideState::most_lists_unknown)
-    unknown.erase(unknown.begin(), unknown.begin() + SideState::forgotten_at_once);
-  unknown.push_back(Transactions::key(turn.side(), turn.xid()));
+  turn.connection.of(turn.side()).lists_not_read(Transactions::key(turn.side(), turn.xid()));
 }
 
 }  // namespace
@@ -110,8 +107,9 @@ void take_call(const Turn& turn) {
   turn.send.exchange = call.id;
   credit_call(turn, turn.event, call, turn.send);
   if (turn.has_payload()) note_procedure(connection, call, turn.payload(), turn.behind());
-  cancel_accesses_of(turn, call, turn.lists_complete() ? Lists::whole : Lists::cut);
-  judge_early_access(turn, call);
+  const Lists lists = turn.lists_complete() ? Lists::whole : Lists::cut;
+  cancel_accesses_of(turn, turn.event, call, lists);
+  judge_early_access(turn, turn.event, call, lists);
   judge_offered_memory(turn, turn.event, call);
   const bool guessed = turn.reading.guessed;
   if (turn.event.invalidated && !guessed) {
@@ -119,6 +117,9 @@ void take_call(const Turn& turn) {
   }
   if (!reverse && !call.procedure) connection.back_channel.could_not_read(call.call);
   if (reverse && !guessed) judge_reverse_call(turn, turn.event, call);
+  // Which of its two XIDs its responder goes by nobody knows.
+  const auto& rpc = turn.reading.rpc;
+  if (rpc && rpc->xid != turn.xid()) connection.diary.undirected.add({rpc->xid, turn.side(), turn.event.frame});
   judge_call_form(turn, turn.event, call);
   if (call.lists_known && call.copies == 1) judge_call_lists(turn, turn.event, turn.header, call);
   if (answered_before(turn, turn.event, call.xid) || done_before(turn, call)) end_unseen(connection, call);
@@ -157,6 +158,34 @@ void doubt_offered(const Turn& turn) {
   doubt_memory(turn.connection, turn.event, {}, nothing_else ? Lends::to_be_read : Lends::what_it_names);
 }
 
+/// The open Call with this XID in its RPC message, and another one in its header.
+[[nodiscard]] Transaction* named_by_its_message(Connection& connection, Side requester, std::uint32_t xid) {
+  const ErrorDiary::Sent* sent = connection.diary.undirected.newest(
+      [&](const ErrorDiary::Sent& each) { return each.side == requester && each.xid == xid; });
+  if (sent == nullptr) return nullptr;
+  const RecentSend* call = connection.of(requester).sends.newest(
+      [&](const RecentSend& send) { return send.call() && send.frame.number == sent->frame.number; });
+  return call != nullptr ? connection.open_call(requester, call->xid) : nullptr;
+}
+
+/// The Call whose Reply chunk it returns, where what was written into that has the XID of this Call and of no other:
+/// its header names another one.
+void judge_returned_reply_chunk(const Turn& turn, Side requester) {
+  Connection& connection = turn.connection;
+  const auto& chunk = turn.header.reply;
+  if (!turn.is(Proc::nomsg) || !turn.lists_complete() || !chunk || chunk->empty() || !connection.whole()) return;
+  const wire::Segment& first = chunk->front();
+  if (first.length == 0 || !turn.header.reads.empty()) return;
+  const MemoryMap::Hit hit = connection.of(requester).memory.find(first.handle, first.offset, first.length, true);
+  const Transaction* call = hit.exposure != nullptr ? connection.find(hit.exposure->owner) : nullptr;
+  if (call == nullptr || call->answered() || call->copies != 1 || !call->reply_chunk || call->xid == turn.xid()) return;
+  const bool its_own = !call->reply_chunk->empty() && call->reply_chunk->front().handle == first.handle &&
+                       call->reply_chunk->front().offset == first.offset;
+  if (!its_own || wire::first_word(call->reply_body.octets()) != call->xid) return;
+  judge_xid_by_rdma(turn, turn.event.frame, turn.side(), Role::responder, turn.xid(), call->xid, call->reply_written,
+                    call);
+}
+
 /// Its Call is nowhere.
 void take_orphan(const Turn& turn) {
   Connection& connection = turn.connection;
@@ -165,6 +194,7 @@ void take_orphan(const Turn& turn) {
   if (turn.lists_known() && !turn.header.reads.empty()) {
     turn.send.exchange = judge_offer(turn, turn.event, turn.header, nullptr, requester, reading.inferred);
   }
+  judge_returned_reply_chunk(turn, requester);
   end_wait(connection, requester, turn.xid(), turn.event.frame);
   ++connection.ledger(turn.side()).unanswered;  // it took a Receive that was posted for something else
   // Nothing of what is open was answered, and who did not ask drops it. Where no RPC message says that it is a Reply,
@@ -185,6 +215,11 @@ void take_orphan(const Turn& turn) {
     return;
   }
   if (reading.rpc && turn.lists_known()) judge_stray_reply_chunk(turn, turn.event, turn.header);
+  if (Transaction* asked = reading.rpc ? named_by_its_message(connection, requester, turn.xid()) : nullptr) {
+    end_unseen(connection, *asked);
+    turn.unchecked(RuleId::reply_without_call, "it may answer a Call that has two XIDs");
+    return;
+  }
   // Its form alone says that it is a Reply: it may be a callback without its message.
   if (!reading.rpc) connection.diary.undirected.add({turn.xid(), turn.side(), turn.event.frame});
   if (judge_answer_to_done(turn, turn.event, turn.xid())) return;
@@ -229,13 +264,12 @@ void look_at_message(const Turn& turn, Transaction& call) {
 /// What its lists say, against those of its Call.
 void look_at_lists(const Turn& turn, Transaction& call) {
   judge_reply_form(turn, turn.event, turn.header, call);
-  judge_pulled(turn, turn.event, call, reply_stream(turn.event, turn.header, call));
-  if (judge_reply_lists(turn, turn.event, turn.header, call)) {
-    if (!call.call_body.empty()) judge_pulled_call(turn, call, turn.event.frame);
-    if (!call.writes.empty()) {
-      judge_reply_items(turn, turn.event, turn.header, call, reply_stream(turn.event, turn.header, call));
-    }
-  }
+  const std::optional<RpcStream> stream = reply_stream(turn.event, turn.header, call);
+  const bool same = judge_reply_lists(turn, turn.event, turn.header, call);
+  // What a Long Call moved where it may not shows only now: nobody has to pull that.
+  if (same && !call.call_body.empty()) judge_pulled_call(turn, call, turn.event.frame);
+  judge_pulled(turn, turn.event, call, stream);
+  if (same && !call.writes.empty()) judge_reply_items(turn, turn.event, turn.header, call, stream);
 }
 
 /// The answer to an open Call.

@@ -201,6 +201,13 @@ void count_message(const Turn& turn, const Decoded<wire::FixedWords>& fixed) {
   if (version_2) take_limit(turn, event, fixed->credit);
 }
 
+/// The exchange of which this is another piece; generation 0: of none.
+[[nodiscard]] TransactionId begun_before(const Turn& turn) {
+  const Continuation& open = turn.mine().continuation;
+  const bool same = open.open && open.xid == turn.xid() && open.call == wire::is_call(turn.type());
+  return same ? open.transaction : TransactionId{};
+}
+
 }  // namespace
 
 bool take(const Witness& witness, const trace::Send& event, RecentSend& send, MessageSeen::Kind& kind,
@@ -259,9 +266,14 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
   if (fixed && !version_2 && (decoded || !repeats_refused_version(turn))) {
     take_other_version(turn);
   } else if (!decoded) {
+    const TransactionId pieces = known ? begun_before(turn) : TransactionId{};
     judge_undecodable(turn, decoded.error());
     const bool cut = decoded.error().fault == wire::Fault::truncated;
     if (cut && event.side == Side::active) connection.back_channel.could_not_read(event.frame);
+    if (cut && known) kind = take_cut(turn, pieces);
+    const bool unread = (cut || event.holes) && kind == MessageSeen::Kind::other;
+    const bool perhaps_call = !version_2 || wire::may_be_call(fixed->proc);
+    if (unread) connection.of(event.side).cannot_be_read(event.frame, perhaps_call);  // whatever it ends or answers
   } else {
     kind = take_decoded(turn);
   }

@@ -109,13 +109,14 @@ void take_middle(const Turn& turn, const Piece& piece) {
   judge_reverse_form(turn, call, true);
 }
 
-void finish(const Turn& turn, Transaction& call) {
+/// `writes`: the Write list that comes back; nullptr: not known.
+void finish(const Turn& turn, Transaction& call, const std::vector<wire::WriteChunk>* writes) {
   Connection& connection = turn.connection;
   end_outstanding(connection, call);
   Credits& credits = connection.v2.of(call.requester).credits;
   const auto taken = static_cast<std::uint32_t>(call.call_ordinal);
   if (static_cast<std::int32_t>(taken - credits.least_taken) > 0) credits.least_taken = taken;
-  finish_answer(turn, turn.event, call, &turn.header.lists.writes);
+  finish_answer(turn, turn.event, call, writes);
   if (call.answered()) retire(connection, call, turn.event.frame);
   complete_one(connection);
 }
@@ -124,14 +125,14 @@ void finish(const Turn& turn, Transaction& call) {
 void watch_pieces_of_call(const Turn& turn, const Piece& piece, Transaction& call) {
   const wire::Bytes body = call.call_body.octets();
   if (!piece.continued || !piece.known || call.copies > 1) {
-    watch_unread(turn.connection, turn.event.frame);
+    watch_unread(turn.connection, call, turn.event.frame);
     return;
   }
   const auto length = static_cast<std::size_t>(piece.payload);
   note_all_pieces(turn.connection, call, body, length);
   if (body.size() < length &&
       !reads_to_the_end(turn.connection, body, length, argument_places(turn.connection, call))) {
-    watch_unread(turn.connection, turn.event.frame);
+    watch_unread(turn.connection, call, turn.event.frame);
   }
 }
 
@@ -145,7 +146,7 @@ void watch_pieces_of_reply(const Turn& turn, const Piece& piece, Transaction& ca
                 &turn.header.lists.writes);
   }
   const bool matters = call.watched || call.requester == Side::passive;
-  if (matters && (!followed || body.size() < piece.payload)) watch_unread(turn.connection, turn.event.frame);
+  if (matters && (!followed || body.size() < piece.payload)) watch_unread(turn.connection, call, turn.event.frame);
 }
 
 /// What was moved into chunks, in the Call if it was pulled, and in the Reply.
@@ -197,8 +198,8 @@ void take_call(const Turn& turn) {
   turn.send.exchange = call->id;
   const wire::Bytes payload = turn.payload();
   if (piece.first && piece.known && !payload.empty()) note_procedure(connection, *call, payload, turn.behind());
-  cancel_accesses_of(turn, *call, Lists::cut);
-  judge_early_access(turn, *call);
+  cancel_accesses_of(turn, turn.event, *call, Lists::cut);
+  judge_early_access(turn, turn.event, *call, Lists::cut);
   judge_offered_memory(turn, turn.event, *call);
   if (piece.continued && call->copies == 1) keep_piece(turn, piece, call->call_body);
   const bool in_one = piece.first && piece.known;
@@ -233,7 +234,7 @@ void take_reply(const Turn& turn) {
   turn.send.exchange = call->id;
   // Whoever answers a broken Call has read it somehow.
   std::erase_if(connection.v2.due, [&](const Due& due) {
-    return due.side == requester && due.xid == turn.xid() && !due.continuation && due.owed;
+    return due.side == requester && due.xid == turn.xid() && due.wrong == Due::Wrong::message && due.owed;
   });
   if (piece.first) {
     ++(requester == Side::passive ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
@@ -256,16 +257,85 @@ void take_reply(const Turn& turn) {
   if (!(piece.first && piece.known) && !by_rdma) watch_pieces_of_reply(turn, piece, *call);
   const bool sound = judge_reply_chunks(turn, *call, piece);
   const std::optional<RpcStream> stream = whole_reply(turn, *call, piece);
+  if (sound) judge_returned_lengths(turn, turn.event, turn.header.lists, *call);
+  if (sound && call->lists_known && !call->v2.incomplete) judge_items(turn, *call, stream);
+  // Behind what a Long Call moved where it may not.
   if (!piece.known && !(call->all_lists() && call->reads.empty())) {
     turn.unchecked(RuleId::read_chunk_not_pulled, pieces_missing);
   } else if (!call->v2.incomplete) {
     judge_pulled(turn, turn.event, *call, stream);
   }
-  if (sound) judge_returned_lengths(turn, turn.event, turn.header.lists, *call);
-  if (sound && call->lists_known && !call->v2.incomplete) judge_items(turn, *call, stream);
   // What a responder may have left in the Reply chunk before is no reply.
   if (turn.type() == wire::HeaderType::reply_inline) call->reply_body.clear();
-  finish(turn, *call);
+  finish(turn, *call, &turn.header.lists.writes);
+}
+
+namespace {
+
+/// The first Call, or the last piece of one, whose lists were cut. `pieces`: what its first pieces belong to.
+void take_cut_call(const Turn& turn, TransactionId pieces) {
+  Connection& connection = turn.connection;
+  Transaction* call = connection.find(pieces);
+  if (call == nullptr) {
+    call = connection.open_call(turn.side(), turn.xid());
+    if (call != nullptr && !call->v2.incomplete) call = nullptr;
+  }
+  if (call != nullptr) {
+    call->v2.incomplete = false;
+    call->lists_known = false;
+    call->call_last = turn.event.last;
+    call->call_ordinal = turn.event.ordinal;
+    call->call_body.clear();
+  } else {
+    Piece piece;
+    piece.known = false;
+    Transaction begun = fresh_call(turn, piece);
+    begun.lists_known = false;
+    call = &enter_exchange(turn, turn.event, std::move(begun));
+    const bool reverse = turn.side() == Side::passive;
+    ++(reverse ? connection.facts.messages.reverse_calls : connection.facts.messages.calls);
+    count_outstanding(connection, *call);
+  }
+  turn.send.exchange = call->id;
+  connection.of(turn.side()).lists_not_read(Transactions::key(turn.side(), turn.xid()));
+  cancel_accesses_of(turn, turn.event, *call, Lists::cut);
+  judge_early_access(turn, turn.event, *call, Lists::cut);
+  watch_unread(connection, *call, turn.event.frame);
+  if (answered_before(turn, turn.event, call->xid)) end_unseen(connection, *call);
+}
+
+/// A Reply, or the last piece of one, whose lists were cut.
+void take_cut_reply(const Turn& turn, bool begun) {
+  Connection& connection = turn.connection;
+  Transaction* call = connection.open_call(other(turn.side()), turn.xid());
+  if (call == nullptr) {
+    turn.unchecked(RuleId::reply_without_call, "a Reply was cut inside its header");
+    return;
+  }
+  turn.send.exchange = call->id;
+  const bool to_reverse = call->requester == Side::passive;
+  if (!begun) ++(to_reverse ? connection.facts.messages.reverse_replies : connection.facts.messages.replies);
+  if (call->watched || to_reverse) watch_unread(connection, *call, turn.event.frame);
+  if (turn.type() == wire::HeaderType::reply_inline) call->reply_body.clear();
+  turn.unchecked(RuleId::read_chunk_not_pulled, "a Reply was cut inside its header");
+  finish(turn, *call, nullptr);
+}
+
+}  // namespace
+
+MessageSeen::Kind take_cut(const Turn& turn, TransactionId pieces) {
+  switch (turn.type()) {
+    case wire::HeaderType::call_external:
+    case wire::HeaderType::call_inline:
+      take_cut_call(turn, pieces);
+      return MessageSeen::Kind::call;
+    case wire::HeaderType::reply_external:
+    case wire::HeaderType::reply_inline:
+      take_cut_reply(turn, pieces.generation != 0);
+      return MessageSeen::Kind::reply;
+    default:
+      return MessageSeen::Kind::other;
+  }
 }
 
 namespace {
@@ -280,7 +350,7 @@ void end_by_error(const Turn& turn, Transaction& call) {
   turn.send.exchange = call.id;
   const bool refuses = turn.header.fixed.proc == error_type && call.answer != Transaction::Answer::perhaps;
   if (call.answers == 0 && refuses) call.ended_by = Transaction::EndedBy::error;
-  finish(turn, call);
+  finish(turn, call, &turn.header.lists.writes);
 }
 
 /// A Call gets one answer, be it a Reply or an error. Not where the error may be about something else with that XID.

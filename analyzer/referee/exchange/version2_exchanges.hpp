@@ -8,6 +8,9 @@ namespace rpcrdma::referee::v2 {
 
 void take_call(const Turn& turn);
 void take_reply(const Turn& turn);
+/// A message whose header the capture cut behind its type, which tells what it is. `pieces`: the exchange to which
+/// those in front of it belong; generation 0: none.
+[[nodiscard]] MessageSeen::Kind take_cut(const Turn& turn, TransactionId pieces);
 /// RDMA2_ERROR.
 void take_error(const Turn& turn);
 /// A message of another version on a connection of version 2.

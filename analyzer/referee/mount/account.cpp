@@ -136,8 +136,10 @@ MountFacts account(Mount& mount, const Assessment& a) {
     waiting.seconds = static_cast<double>(oldest.waited) / 1e9;
     facts.waiting = std::move(waiting);
   }
-  if (mount.waits.worst.frame.number != 0) facts.longest_wait = mount.waits.worst;
-  facts.operations = operation_times(mount.clocks);
+  if (mount.times == Mount::Times::told) {
+    if (mount.waits.worst.frame.number != 0) facts.longest_wait = mount.waits.worst;
+    facts.operations = operation_times(mount.clocks);
+  }
   facts.nfs_over_tcp = mount.nfs_over_tcp;
   const bool up = a.state == State::working || a.state == State::closed;
   facts.nothing_done = up && a.nothing_done != nullptr;

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "referee/mount/lives.hpp"
-#include "referee/mount/owes.hpp"
+#include "referee/mount/lost_input.hpp"
+#include "referee/mount/obstacle.hpp"
 #include "referee/mount/series.hpp"
 #include "trace/spans.hpp"
 
@@ -122,6 +123,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
       if (!may_matter(mount, call, heard_until)) return;
       ++a.hidden;
       if (call.waits == OpenCall::Waits::perhaps_again) ++a.not_compared;
+      if (call.waits == OpenCall::Waits::perhaps_cut) ++a.cut;
       if (call.waits != OpenCall::Waits::perhaps_no_call) return;
       if (a.doubtful++ == 0) a.doubted = call.frame;
     } else {
@@ -133,7 +135,7 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
     // Once another connection has carried a Reply, the client is connected again, and has given this Call up.
     const bool perhaps = later(mount.unrecognised, call.ended);
     const bool given_up = worked_after(mount, call.ended, nullptr) && !tries_in_vain(a, mount, call);
-    const bool goes_on = (perhaps || tries_again(mount, call.ended, call.connection)) && !given_up;
+    const bool goes_on = (perhaps || tries_again(mount, call.ended, call.connection) != nullptr) && !given_up;
     const bool unseen = perhaps || end_may_be_lost(mount, call.ended);
     if (goes_on && call.surely_waits() && a.end.time - call.first.time >= wait && unseen) {
       ++a.hidden;  // it may have been sent again there, and answered
@@ -144,6 +146,16 @@ void take_calls(Assessment& a, const Mount& mount, TimeNs wait) {
   for (std::vector<OpenCall>* calls : {&a.hanging, &a.given_up}) {
     std::stable_sort(calls->begin(), calls->end(),
                      [](const OpenCall& x, const OpenCall& y) { return x.first.number < y.first.number; });
+  }
+}
+
+/// What waits, but not long enough to call it a hang.
+void take_pending(Assessment& a, const Mount& mount, TimeNs wait) {
+  constexpr TimeNs worth_a_word = 1'000'000'000;
+  for (const OpenCall& call : mount.open_calls) {
+    const TimeNs waited = a.end.time - call.first.time;
+    if (call.requester != Side::active || !call.surely_waits() || waited < worth_a_word || waited >= wait) continue;
+    if (a.pending == nullptr || call.first.number < a.pending->first.number) a.pending = &call;
   }
 }
 
@@ -207,7 +219,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
     } else if (copy.elsewhere == Elsewhere::more_than_kept) {
       ++a.hidden;
       ++a.more_ended;
-    } else if (may_follow(mount.nfs.unread, copy.reply)) {
+    } else if (may_follow(mount.nfs.unread.of_copies, copy.reply)) {
       a.unread_copy = &copy;
     } else {
       a.copies.push_back(&copy);
@@ -229,7 +241,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
       } else {
         a.late_recalls.push_back(&recall);
       }
-    } else if (may_follow(mount.nfs.unread, recall.callback)) {
+    } else if (may_follow(mount.nfs.unread.any, recall.callback)) {
       a.unread_recall = &recall;
     } else if (!unseen && recall.elsewhere == Elsewhere::more_than_kept) {
       ++a.hidden;
@@ -247,7 +259,7 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
 void take_nothing_done(Assessment& a, const Mount& mount, TimeNs wait) {
   const Outcomes& outcomes = mount.nfs.outcomes;
   const NothingDone& run = outcomes.run;
-  if (run.times == 0 || gap_behind(mount, run.first)) return;
+  if (run.times == 0 || run.let_in_since != 0 || gap_behind(mount, run.first)) return;
   // Who was never served by RPC needs no time to see that; but a client asks for another context, or with NULL
   // whether there is anybody, as a matter of course.
   const bool all = outcomes.done == 0 && run.for_good == run.times && (outcomes.nulls == 0 || run.asking != 0);
@@ -275,6 +287,20 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   std::reverse(a.sent_away.begin(), a.sent_away.end());
 }
 
+/// Is it known what came of a request that the server answered?
+[[nodiscard]] Assessment::Doubt doubt_of(Life::Answer answer) noexcept {
+  switch (answer) {
+    case Life::Answer::missing:
+      return Assessment::Doubt::answer_missing;
+    case Life::Answer::repeated:
+      return Assessment::Doubt::unconfirmed;
+    case Life::Answer::none:
+    case Life::Answer::taken:
+      break;
+  }
+  return Assessment::Doubt::none;
+}
+
 [[nodiscard]] Assessment::Doubt doubt_of(const Assessment& a, const Mount& mount) {
   bool sends = false;
   bool readable = false;
@@ -290,26 +316,36 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   const auto any = [&](Life::Answer answer) {
     return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) { return life.answer == answer; });
   };
-  if (any(Life::Answer::missing) && !any(Life::Answer::taken) && a.failing == nullptr) {
-    return Assessment::Doubt::answer_missing;
-  }
-  if (any(Life::Answer::repeated) && !any(Life::Answer::taken) && a.failing == nullptr) {
-    return Assessment::Doubt::unconfirmed;
+  for (const Life::Answer answer : {Life::Answer::missing, Life::Answer::repeated}) {
+    if (any(answer) && !any(Life::Answer::taken) && a.failing == nullptr) return doubt_of(answer);
   }
   if (one_way && !both) return Assessment::Doubt::one_direction;
   if (sends && !readable) return Assessment::Doubt::nothing_readable;
-  // Where nothing has gone over TCP yet the attempt is under way, as it is before the server's SYN.
+  // Where nothing has gone over TCP yet the attempt is under way, as it is before the server's SYN. Where something
+  // has, it may be a mount, whatever other attempts came to.
   const bool only_tcp = std::any_of(mount.attempts.begin(), mount.attempts.end(), [](const Attempt& attempt) {
     return attempt.outcome == Outcome::unreadable && attempt.connection == 0;
   });
-  if (mount.lives.empty() && only_tcp && a.failing == nullptr) return Assessment::Doubt::only_tcp;
-  if (a.hanging.empty() && a.copies.empty() && a.recalls.empty() && a.hidden > 0) {
-    if (a.more_ended == a.hidden) return Assessment::Doubt::more_ended;
-    if (a.not_kept == a.hidden) return Assessment::Doubt::not_kept;
-    if (a.not_compared == a.hidden) return Assessment::Doubt::not_compared;
-    return a.doubtful == a.hidden ? Assessment::Doubt::call_or_offer : Assessment::Doubt::frames_missing;
-  }
+  const bool came_up =
+      std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.established(); });
+  if (only_tcp && !came_up) return Assessment::Doubt::only_tcp;
   return Assessment::Doubt::none;
+}
+
+/// Whether something waits is not known. Of a mount that is down that is no matter.
+[[nodiscard]] Assessment::Doubt doubt_of_what_waits(const Assessment& a) {
+  if (!a.hanging.empty() || !a.copies.empty() || !a.recalls.empty() || a.hidden == 0) return Assessment::Doubt::none;
+  if (a.more_ended == a.hidden) return Assessment::Doubt::more_ended;
+  if (a.not_kept == a.hidden) return Assessment::Doubt::not_kept;
+  if (a.not_compared == a.hidden) return Assessment::Doubt::not_compared;
+  if (a.cut == a.hidden) return Assessment::Doubt::messages_cut;
+  return a.doubtful == a.hidden ? Assessment::Doubt::call_or_offer : Assessment::Doubt::frames_missing;
+}
+
+[[nodiscard]] State doubted(Assessment& a, Assessment::Doubt otherwise = Assessment::Doubt::none) {
+  a.doubt = doubt_of_what_waits(a);
+  if (a.doubt == Assessment::Doubt::none) a.doubt = otherwise;
+  return State::unknown;
 }
 
 /// The oldest of what waits; nullopt: nothing does.
@@ -332,12 +368,14 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   return true;
 }
 
-/// A Call waits, or a side repeats itself unheard, since before the clock was set back: for how long, no time tells.
+/// Somebody waits, or repeats itself unheard, since before the clock was set back, or in a capture without times: for
+/// how long, no time tells.
 [[nodiscard]] bool clock_hides(Assessment& a, const Mount& mount) {
-  if (mount.clock_set.number == 0) return false;
+  const bool no_times = mount.times == Mount::Times::none;
+  if (mount.clock_set.number == 0 && !no_times) return false;
   FrameRef since;
   const auto consider = [&](FrameRef frame) {
-    if (frame.number == 0 || frame.number >= mount.clock_set.number) return;
+    if (frame.number == 0 || (!no_times && frame.number >= mount.clock_set.number)) return;
     if (since.number == 0 || frame.number < since.number) since = frame;
   };
   for (const OpenCall& call : mount.open_calls) consider(call.first);
@@ -346,8 +384,14 @@ void take_sent_away(Assessment& a, const Mount& mount) {
       if (!life.closed && sent && sent->unheard.copies != 0) consider(sent->unheard.first);
     }
   }
+  if (no_times) {
+    for (const AsyncCopy& copy : mount.nfs.promises.copies) consider(copy.ended.number == 0 ? copy.call : FrameRef{});
+    for (const Recall& recall : mount.nfs.promises.recalls) {
+      consider(recall.ended.number == 0 ? recall.callback : FrameRef{});
+    }
+  }
   if (since.number == 0) return false;
-  a.doubt = Assessment::Doubt::clock_set;
+  a.doubt = no_times ? Assessment::Doubt::no_times : Assessment::Doubt::clock_set;
   a.waits_unknown_since = since;
   return true;
 }
@@ -357,7 +401,9 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   for (const Life& life : mount.lives) {
     if (life.established() && (a.newest == nullptr || later(life.opened, a.newest->opened))) a.newest = &life;
   }
-  if (a.newest == nullptr) return State::never_up;
+  if (a.newest == nullptr) {
+    return doubt_of_what_waits(a) != Assessment::Doubt::none ? doubted(a) : State::never_up;
+  }
   const AsksFor asked = a.failing != nullptr ? what_it_asks_for(*a.failing, *a.newest) : AsksFor::its_service;
   const bool elsewhere = asked == AsksFor::another;
   const bool attempts_fail = a.failing != nullptr && later(a.failing->first, a.newest->opened) && !elsewhere &&
@@ -367,17 +413,14 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   const bool broken = over && (!newest.left_in_order() || newest.open_calls > 0);
   if (attempts_fail && asked == AsksFor::not_known && !broken && !waits_since(a) &&
       !worked_after(mount, a.failing->first, nullptr)) {
-    a.doubt = Assessment::Doubt::port_missing;
-    return State::unknown;
+    return doubted(a, Assessment::Doubt::port_missing);
   }
   if (over && later(mount.unrecognised, newest.closed->frame) && !worked_after(mount, newest.closed->frame, &newest)) {
-    a.doubt = Assessment::Doubt::purpose_cut;
-    return State::unknown;
+    return doubted(a, Assessment::Doubt::purpose_cut);
   }
   const bool end_unseen = over && newest.closed->how == Closed::How::unseen;
   if (end_unseen && !attempts_fail && !worked_after(mount, newest.closed->frame, &newest)) {
-    a.doubt = Assessment::Doubt::end_unseen;
-    return State::unknown;
+    return doubted(a, Assessment::Doubt::end_unseen);
   }
   if (over && !end_unseen && (broken || attempts_fail) && !worked_after(mount, newest.closed->frame, &newest)) {
     a.since = newest.closed->frame;
@@ -392,6 +435,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
     a.since = a.failing->first;
     return State::down;
   }
+  if (doubt_of_what_waits(a) != Assessment::Doubt::none) return doubted(a);
   const bool another_is_open = std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) {
     return life.established() && !life.closed && life.messages > 0;
   });
@@ -404,7 +448,12 @@ void take_sent_away(Assessment& a, const Mount& mount) {
       }));
       return State::down;
     }
-    if (!elsewhere && tries_again(mount, newest.closed->frame, newest.id)) return State::working;  // under way
+    a.reconnects = elsewhere ? nullptr : tries_again(mount, newest.closed->frame, newest.id);
+    if (a.reconnects != nullptr) {
+      const Life* life = a.reconnects->connection != 0 ? life_with(mount, a.reconnects->connection) : nullptr;
+      const Assessment::Doubt doubt = life != nullptr ? doubt_of(life->answer) : Assessment::Doubt::none;
+      return doubt != Assessment::Doubt::none ? doubted(a, doubt) : State::working;
+    }
     if (last_words_cut(a, mount, wait)) return State::unknown;
     a.since = newest.closed->frame;
     return State::closed;
@@ -442,11 +491,13 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   if (!mount.lives.empty()) a.begin = mount.lives.front().opened;
   take_attempts(a, mount, wait);
   take_calls(a, mount, wait);
+  take_pending(a, mount, wait);
   take_nfs(a, mount, wait);
   take_nothing_done(a, mount, wait);
   take_sent_away(a, mount);
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount, wait);
+  if (lost_input_hides(a, mount)) a.state = State::unknown;
   if (a.state == State::closed) end_waits_with_the_mount(a, wait);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
   // Attempts that failed before the wait began have nothing to do with it, nor those for another service.
@@ -456,7 +507,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   }
   take_silence(a, mount);
   take_reconnect(a, mount);
-  a.owes = owes_of(a, mount, wait);
+  take_obstacle(a, mount, wait);
   return a;
 }
 

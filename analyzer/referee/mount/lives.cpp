@@ -5,6 +5,17 @@
 
 namespace rpcrdma::referee {
 
+namespace {
+
+/// Only an established connection is closed with a DREQ, and only to one does DREP answer (IBA chapter 12.9): what
+/// established it is not in the capture.
+[[nodiscard]] bool closed_as_established(const Connection& connection) noexcept {
+  return connection.facts.transport != trace::Transport::iwarp &&
+         (connection.sides[0].farewell.number != 0 || connection.sides[1].farewell.number != 0);
+}
+
+}  // namespace
+
 Life life_of(const Connection& connection) {
   const ConnectionFacts& facts = connection.facts;
   Life life;
@@ -38,7 +49,8 @@ Life life_of(const Connection& connection) {
       connection.reply_seen() || connection.ready_seen || connection.messages > 0 || !facts.handshake_seen;
   if (!connection.rejected() && taken && !connection.accepts_in_vain()) {
     life.answer = connection.perhaps_unconfirmed() ? Life::Answer::repeated : Life::Answer::taken;
-  } else if (!connection.rejected() && !taken && connection.of(Side::passive).gaps > 0) {
+  } else if (!connection.rejected() && !taken &&
+             (connection.of(Side::passive).gaps > 0 || closed_as_established(connection))) {
     life.answer = Life::Answer::missing;
   }
   life.last_words = connection.of(Side::active).last_words;
@@ -58,11 +70,12 @@ const Life* life_with(const Mount& mount, ConnectionId id) {
   return at == mount.lives.end() ? nullptr : &*at;
 }
 
-bool tries_again(const Mount& mount, FrameRef after, ConnectionId ended) {
-  return std::any_of(mount.attempts.begin(), mount.attempts.end(), [&](const Attempt& attempt) {
+const Attempt* tries_again(const Mount& mount, FrameRef after, ConnectionId ended) {
+  const auto newest = std::find_if(mount.attempts.rbegin(), mount.attempts.rend(), [&](const Attempt& attempt) {
     const bool counts = attempt.outcome != Attempt::Outcome::other;
     return counts && (attempt.connection == 0 || attempt.connection != ended) && later(attempt.last, after);
   });
+  return newest == mount.attempts.rend() ? nullptr : &*newest;
 }
 
 bool worked_after(const Mount& mount, FrameRef frame, const Life* but) {
@@ -103,6 +116,11 @@ const Life* connected_since(const Mount& mount, FrameRef ended) {
     if (since == nullptr || later(life.opened, since->opened)) since = &life;
   }
   return since;
+}
+
+bool connected_just_now(const Life& life, FrameRef end) noexcept {
+  constexpr TimeNs a_moment = 1'000'000'000;  // a client sends again what waits as soon as it is connected
+  return trace::elapsed(life.opened.time, life.closed ? life.closed->frame.time : end.time) < a_moment;
 }
 
 const Life* left_calls_open(const Mount& mount) {

@@ -12,13 +12,15 @@ namespace rpcrdma::referee {
 
 /// null: none of the mount's.
 [[nodiscard]] const Life* life_with(const Mount& mount, ConnectionId id);
-/// Does the client try to connect again after this?
-[[nodiscard]] bool tries_again(const Mount& mount, FrameRef after, ConnectionId ended);
+/// The newest attempt of the client to connect again after this; null: it makes none.
+[[nodiscard]] const Attempt* tries_again(const Mount& mount, FrameRef after, ConnectionId ended);
 /// A connection, not this one, that carried a Reply behind `frame`.
 [[nodiscard]] bool worked_after(const Mount& mount, FrameRef frame, const Life* but);
 /// The newest connection on which the client could have sent again what was lost with another one: it is open, or the
 /// client itself closed it in good order. null: there is none.
 [[nodiscard]] const Life* connected_since(const Mount& mount, FrameRef ended);
+/// It has been there for so short a time that what waits may be on its way to be sent again.
+[[nodiscard]] bool connected_just_now(const Life& life, FrameRef end) noexcept;
 /// The connection that ended last with Calls of the client open, if nothing has carried a Reply since: they are still
 /// outstanding, also where the newest connection was closed in good order. null: there is none.
 [[nodiscard]] const Life* left_calls_open(const Mount& mount);

@@ -8,6 +8,7 @@
 #include "referee/mount/account.hpp"
 #include "referee/mount/assessment.hpp"
 #include "referee/mount/lives.hpp"
+#include "referee/mount/lost_input.hpp"
 #include "referee/mount/open_calls.hpp"
 #include "referee/mount/series.hpp"
 #include "referee/mount/words.hpp"
@@ -132,6 +133,7 @@ Mount* Mounts::between(const trace::Endpoint& client, const trace::Endpoint& ser
   mount->client = client.address;
   mount->server = server.address;
   mount->nfs.read = &steps_read_;
+  mount->input_lost = input_lost_;
   return mounts_.emplace(key, std::move(mount)).first->second.get();
 }
 
@@ -381,6 +383,19 @@ void forget_life(Mount& mount) {
 
 }  // namespace
 
+namespace {
+
+/// What a client says as it leaves: nobody misses its answer. NULL takes leave of a context of RPCSEC_GSS.
+[[nodiscard]] bool farewell(const OpenCall& call, const Life& life) {
+  constexpr TimeNs a_moment = 1'000'000'000;
+  const bool says_so =
+      call.operation == "NULL" || call.operation == "DESTROY_SESSION" || call.operation == "DESTROY_CLIENTID";
+  return says_so && life.orderly() && life.closed->by == Party::client && life.last_reply.number != 0 &&
+         trace::elapsed(call.first.time, call.ended.time) < a_moment;
+}
+
+}  // namespace
+
 void Mounts::ends(const Connection& connection, bool reported) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
@@ -404,8 +419,10 @@ void Mounts::ends(const Connection& connection, bool reported) {
   if (mount.lives.size() >= Mount::most_lives) forget_life(mount);
   mount.lives.push_back(life_of(connection));
   Life& life = mount.lives.back();
-  for (const OpenCall& call : mount.lost_calls) {
+  for (OpenCall& call : mount.lost_calls) {
+    if (answer_behind_close_may_be_missing(connection, call)) call.waits = OpenCall::Waits::perhaps;
     if (call.connection != connection.id() || call.requester != Side::active || !call.surely_waits()) continue;
+    if (farewell(call, life)) continue;
     ++life.open_calls;
     if (call.frame.number <= call.ended.number) continue;
     if (life.behind_close.calls++ == 0) life.behind_close.first = call.frame;
@@ -453,6 +470,11 @@ bool Mounts::any_attempt() const noexcept {
   });
 }
 
+void Mounts::input_lost(FrameRef frame) {
+  keep_later(input_lost_, frame);
+  for (const auto& [ends, mount] : mounts_) keep_later(mount->input_lost, frame);
+}
+
 AcrossMounts Mounts::across() const {
   AcrossMounts all{{}, presence_, services_, clock_set_};
   for (const auto& [ends, mount] : mounts_) all.trunks.add(mount->nfs);
@@ -470,8 +492,10 @@ std::vector<Said<MountFacts>> Mounts::finish(const MountWitness& witness, FrameR
     across.trunks.tell(mount->nfs);
     mount->present = {across.presence.newest(mount->client), across.presence.newest(mount->server)};
     mount->clock_set = across.clock_set;
+    if (last.number != 0 && last.time == 0 && first.time == 0) mount->times = Mount::Times::none;
     doubt_answers(*mount, witness.context.options.wait);
     end_calls_of_the_gone(*mount);
+    doubt_attempts(*mount, witness.context.options.wait);
     Assessment assessment = assess(*mount, last, witness.context.options.wait);
     if (first.number != 0) assessment.begin = first;
     const bool guessed = assessment.roles == MountFacts::Roles::guessed;

@@ -73,6 +73,8 @@ class Mounts {
   /// So did this one, from an address of which is not known which it is.
   void sees_others(FrameRef frame) { presence_.note_others(frame); }
   void clock_set_back(FrameRef frame) { keep_later(clock_set_, frame); }
+  /// What was captured in front of this frame could not be read: of all mounts, also of those without a connection.
+  void input_lost(FrameRef frame);
   /// What other mounts have to know. Nothing more comes.
   [[nodiscard]] AcrossMounts across() const;
   /// At the end of the capture: rules of group N, what became of each mount, and the sentence. Mounts by when they
@@ -107,6 +109,7 @@ class Mounts {
   std::map<Key, std::unique_ptr<Mount>> mounts_;
   StepsRead steps_read_;
   FrameRef clock_set_;
+  FrameRef input_lost_;
   Presence presence_;
   Services services_;
 };

@@ -18,16 +18,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-/// The newest Read of the Call's own chunks, if it waits for its answer.
-[[nodiscard]] FrameRef read_in_flight(const Connection& connection, const Transaction& call) {
-  if (call.requester != Side::active) return {};
-  const SideState& server = connection.of(Side::passive);
-  const JudgedOp* its =
-      server.ops.newest([&](const JudgedOp& op) { return !writes(op.verb) && op.transaction == call.id; });
-  if (its == nullptr) return {};
-  return server.reads.waits(its->op) ? its->frame : FrameRef{};
-}
-
 /// The messages of NLM are answered by messages of their own, in the other direction.
 [[nodiscard]] bool without_reply(const Transaction& call) {
   constexpr std::uint32_t test_msg = 6;
@@ -88,13 +78,11 @@ namespace {
          repeats_count(sent->copies, sent->first_copy, sent->last_copy);
 }
 
-/// Its sender repeats this Send, or something in front of it, to the end, and nobody takes it.
-[[nodiscard]] OpenCall::Vain sent_in_vain(const Connection& connection, Side sender, FrameRef send,
-                                          std::uint64_t ordinal) {
-  const SideState& state = connection.of(sender);
-  const auto& sent = state.liveness;
+/// What its sender repeats, to the end, is taken by nobody.
+[[nodiscard]] OpenCall::Vain repeated_in_vain(const Connection& connection, Side sender) {
+  const auto& sent = connection.of(sender).liveness;
   const auto& heard = connection.of(other(sender)).liveness;
-  if (connection.over() || !heard || !repeated_unacknowledged(state, send, ordinal)) return OpenCall::Vain::no;
+  if (connection.over() || !sent || !heard) return OpenCall::Vain::no;
   // Its acknowledgements may be missing from the capture: it says itself that it lacks it, or nothing new any more.
   const bool repeats_itself = heard->heard.number == heard->last_copy.number &&
                               heard->first_copy.number < sent->first_repeat.number &&
@@ -107,6 +95,63 @@ namespace {
                       heard->heard.number <= std::max(sent->denied.number, sent->last_copy.number);
   if (!denied) return OpenCall::Vain::no;
   return sent->denial == trace::Liveness::Denial::not_ready ? OpenCall::Vain::no_receive : OpenCall::Vain::lost;
+}
+
+/// Its receiver's last word is that it has not taken it, and it was not sent again since. (Any segment of TCP would say
+/// so, also one that was under way when this one was sent.)
+[[nodiscard]] FrameRef denied_to_the_end(const Connection& connection, Side sender, FrameRef send,
+                                         std::uint64_t ordinal) {
+  const SideState& state = connection.of(sender);
+  const auto& sent = state.liveness;
+  const auto& heard = connection.of(other(sender)).liveness;
+  if (connection.over() || !sent || !heard || connection.facts.transport == trace::Transport::iwarp) return {};
+  const std::uint64_t newest_copy = std::max(send.number, sent->last_copy.number);
+  const bool last_word = sent->denied.number > newest_copy && heard->heard.number <= sent->denied.number;
+  return ordinal > state.acknowledged && last_word ? sent->denied : FrameRef{};
+}
+
+/// Its sender has sent nothing since: what is not acknowledged is in front of it, or a later packet of it.
+[[nodiscard]] bool nothing_behind(const SideState& sender, const JudgedOp& op) {
+  const JudgedOp* newest = sender.ops.newest([](const JudgedOp&) { return true; });
+  return newest == &op && op.sends_before == sender.sent;
+}
+
+/// Its sender repeats this Send, or something in front of it, to the end, and nobody takes it.
+[[nodiscard]] OpenCall::Vain sent_in_vain(const Connection& connection, Side sender, FrameRef send,
+                                          std::uint64_t ordinal) {
+  if (!repeated_unacknowledged(connection.of(sender), send, ordinal)) return OpenCall::Vain::no;
+  return repeated_in_vain(connection, sender);
+}
+
+/// What the responder does for the Call is repeated, or what stands in front of it, and comes to nothing.
+[[nodiscard]] OpenCall::AtWork at_work(const Connection& connection, Side responder, const JudgedOp& op) {
+  const SideState& state = connection.of(responder);
+  const auto& sent = state.liveness;
+  OpenCall::AtWork work{op.frame, {}};
+  if (!sent || !repeats_count(sent->copies, sent->first_copy, sent->last_copy)) return work;
+  if (later(sent->unacknowledged, op.frame) && !nothing_behind(state, op)) return work;
+  if (repeated_in_vain(connection, responder) == OpenCall::Vain::lost) work.newest_copy = sent->last_copy;
+  return work;
+}
+
+/// The newest Read of the Call's own chunks, if it waits for its answer.
+[[nodiscard]] OpenCall::AtWork read_in_flight(const Connection& connection, const Transaction& call) {
+  const SideState& responder = connection.of(other(call.requester));
+  const JudgedOp* its =
+      responder.ops.newest([&](const JudgedOp& op) { return !writes(op.verb) && op.transaction == call.id; });
+  if (its == nullptr || !responder.reads.waits(its->op)) return {};
+  return at_work(connection, other(call.requester), *its);
+}
+
+/// The newest Write of its results, if nobody has acknowledged it.
+[[nodiscard]] OpenCall::AtWork write_in_flight(const Connection& connection, const Transaction& call) {
+  const SideState& responder = connection.of(other(call.requester));
+  const auto& sent = responder.liveness;
+  if (call.answers != 0 || connection.over() || !sent || sent->unacknowledged.number == 0) return {};
+  const JudgedOp* its =
+      responder.ops.newest([&](const JudgedOp& op) { return writes(op.verb) && op.transaction == call.id; });
+  if (its == nullptr || (later(sent->unacknowledged, its->frame) && !nothing_behind(responder, *its))) return {};
+  return at_work(connection, other(call.requester), *its);
 }
 
 [[nodiscard]] OpenCall::Vain answered_in_vain(const Connection& connection, const Transaction& call) {
@@ -123,19 +168,26 @@ namespace {
 
 /// It had been counted as answered.
 void takes_back(Connection& connection, const Transaction& call) {
-  if (call.requester != Side::active) return;
+  if (call.requester != Side::active) {
+    forget_wait(connection.mount->callback_waits, call);
+    return;
+  }
   --connection.mount->waits.answered;
   forget_wait(connection.mount->waits, call);
   if (connection.last_answer.number == call.reply.number) connection.last_answer = connection.answer_before;
 }
 
-/// A DREQ has no number among the packets: where the capture lost some of this side's not long before, the last Reply
-/// may be another, together with its acknowledgement.
-[[nodiscard]] bool last_may_be_missing(const Connection& connection, const SideState& responder) {
+/// A DREQ has no number among the packets: where the capture lost some not long before, the last Reply may be another,
+/// together with its acknowledgement. One tap sees both directions. Behind so many whole transactions as bring trust
+/// back, it is not one that loses something here and there.
+[[nodiscard]] bool last_may_be_missing(const Connection& connection) {
   constexpr TimeNs lately = 5'000'000'000;  // as long a wait as counts for one, unless --wait says otherwise
   const auto& closed = connection.facts.closed;
   return connection.facts.transport != trace::Transport::iwarp && closed && closed->how == Closed::How::disconnect &&
-         responder.newest_gap.number != 0 && !trace::passed(responder.newest_gap.time, closed->frame.time, lately);
+         !connection.trusted() &&
+         std::any_of(connection.sides.begin(), connection.sides.end(), [&](const SideState& side) {
+           return side.newest_gap.number != 0 && !trace::passed(side.newest_gap.time, closed->frame.time, lately);
+         });
 }
 
 /// The newest frame of its responder that has a place in its stream, or the Call itself: what would stand between is
@@ -177,6 +229,8 @@ void takes_back(Connection& connection, const Transaction& call) {
   if (open.vain != OpenCall::Vain::no) {
     const Side sender = answered ? other(call.requester) : call.requester;
     open.newest_copy = connection.of(sender).liveness->last_copy;
+  } else if (!answered) {
+    open.denied = denied_to_the_end(connection, call.requester, call.call, call.call_ordinal);
   }
   const bool refused_last = answer_refused(connection, call);
   const bool not_taken = refused_last || (answered && open.vain != OpenCall::Vain::no);
@@ -193,9 +247,11 @@ void takes_back(Connection& connection, const Transaction& call) {
   const SideState& responder = connection.of(other(call.requester));
   // A Call with a hole in it is read when the hole is given up; its Reply may have come before.
   const bool with_hole = !call.payload && connection.of(call.requester).newest_lack().number >= call.call.number;
-  // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read.
+  // What was cut before it says whether it is a Call, and what may be a Reply that offers itself to be read. In version
+  // 2 its type says it.
   const bool refused = refusal_awaited(connection, call) && connection.whole();
-  const bool asked = call.lists_known && call.requester == Side::active && !call.may_be_offer();
+  const bool says_call = call.version == 2 || (call.lists_known && call.requester == Side::active);
+  const bool asked = says_call && !call.may_be_offer();
   const bool any_call = call.procedure || asked || refused;
   // The same endpoints began anew, and what lies between is not in the capture.
   const auto& closed = connection.facts.closed;
@@ -204,10 +260,13 @@ void takes_back(Connection& connection, const Transaction& call) {
   // late.
   const bool before_capture = responder.liveness && responder.liveness->before_capture.number > call.call.number;
   const bool lacking = answer_may_be_unseen(connection, call) || before_capture || connection.facts.one_way ||
-                       with_hole || end_unseen || last_may_be_missing(connection, responder);
+                       with_hole || end_unseen || last_may_be_missing(connection);
   if (lacking || !any_call) {
     const bool perhaps_offer = !lacking && call.may_be_offer();
-    open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call : OpenCall::Waits::perhaps;
+    const bool cut = !lacking && (!call.lists_known || call.says_call == Transaction::SaysCall::cut);
+    open.waits = perhaps_offer ? OpenCall::Waits::perhaps_no_call
+                 : cut         ? OpenCall::Waits::perhaps_cut
+                               : OpenCall::Waits::perhaps;
   } else if (connection.mount->not_compared.perhaps_again(call.requester, call.xid, open.frame)) {
     open.waits = OpenCall::Waits::perhaps_again;
   }
@@ -215,6 +274,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   const bool never_answered = open.answer.number != 0 || open.refused.number != 0 || never_taken;
   if (!never_answered) open.quiet_since = whole_until(connection, call);
   open.pulling = read_in_flight(connection, call);
+  open.pushing = write_in_flight(connection, call);
   open.sent = sent_of(connection, call);
   const auto& requester_is = connection.of(call.requester).liveness;
   if (requester_is && !connection.over()) open.no_window = requester_is->window_closed;
@@ -228,7 +288,7 @@ namespace {
 
 /// Those that have waited longest stay; what was lost in front of the newest Reply, and is given up, goes first.
 /// Counts those of the client that go.
-void leave_out_youngest(const Mount& mount, std::vector<OpenCall>& calls, std::uint64_t& left_out) {
+void leave_out_youngest(Mount& mount, std::vector<OpenCall>& calls) {
   if (calls.size() <= Mount::most_lost_calls) return;
   FrameRef newest_reply;
   for (const Life& life : mount.lives) keep_later(newest_reply, life.last_reply);
@@ -240,8 +300,15 @@ void leave_out_youngest(const Mount& mount, std::vector<OpenCall>& calls, std::u
   const auto most = calls.begin() + static_cast<std::ptrdiff_t>(Mount::most_lost_calls);
   std::nth_element(calls.begin(), most, calls.end(),
                    [&](const OpenCall& a, const OpenCall& b) { return place(a) < place(b); });
-  left_out += static_cast<std::uint64_t>(std::count_if(
-      most, calls.end(), [](const OpenCall& call) { return call.requester == Side::active && call.surely_waits(); }));
+  for (auto call = most; call != calls.end(); ++call) {
+    if (call->requester != Side::active || !call->surely_waits()) continue;
+    if (&calls == &mount.open_calls) {
+      ++mount.open_left_out;
+      continue;
+    }
+    ++mount.lost_left_out;
+    if (mount.left_out.size() < Mount::most_left_out) mount.left_out.insert(call->xid);
+  }
   calls.erase(most, calls.end());
 }
 
@@ -253,8 +320,10 @@ void keep_call_behind_close(Connection& connection, const Transaction& call) {
   const bool left = closed->how == Closed::How::disconnect && closed->by == Party::server;
   if (!left || call.call.number <= closed->frame.number) return;
   // What the server says behind its farewell it said before, as it stands in the file too late: perhaps the answer.
-  const bool silent = connection.of(Side::passive).last_event.number <= closed->frame.number;
-  if (!silent || !connection.whole() || connection.order_lost()) return;
+  // What is missing of it from before does not matter.
+  const SideState& server = connection.of(Side::passive);
+  const bool silent = !later(server.last_event, closed->frame) && !later(server.newest_gap, closed->frame);
+  if (!silent || connection.facts.one_way || !connection.roles_known() || connection.order_lost()) return;
   std::vector<OpenCall>& calls = connection.mount->lost_calls;
   const bool again = std::any_of(calls.begin(), calls.end(), [&](const OpenCall& lost) {
     return lost.connection == connection.id() && lost.xid == call.xid && lost.requester == call.requester;
@@ -263,13 +332,18 @@ void keep_call_behind_close(Connection& connection, const Transaction& call) {
   calls.push_back(named(connection, call));
 }
 
+bool answer_behind_close_may_be_missing(const Connection& connection, const OpenCall& call) noexcept {
+  const auto& closed = connection.facts.closed;
+  return call.connection == connection.id() && closed && later(call.frame, closed->frame) &&
+         later(connection.of(other(call.requester)).last_event, closed->frame);
+}
+
 void keep_open_calls(Connection& connection) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
   constexpr std::size_t room = 2 * Mount::most_lost_calls;
   const bool over = connection.over();
   std::vector<OpenCall>& calls = over ? mount.lost_calls : mount.open_calls;
-  std::uint64_t& left_out = over ? mount.lost_left_out : mount.open_left_out;
   const std::size_t before = calls.size();
   const FrameRef beside = mount.gaps.beside(connection.id());
   for (const auto& [key, call] : connection.transactions) {
@@ -278,12 +352,12 @@ void keep_open_calls(Connection& connection) {
     if (call.answers != 0 && without_it) takes_back(connection, call);
     if ((call.answers != 0 && !without_it) || call.settled_elsewhere() || without_reply(call)) continue;
     if (call.malformed() && !refusal_awaited(connection, call)) continue;  // perhaps a Reply, or dropped by rule
-    if (calls.size() >= room) leave_out_youngest(mount, calls, left_out);
+    if (calls.size() >= room) leave_out_youngest(mount, calls);
     calls.push_back(open_call_of(connection, call));
     calls.back().lack_beside = beside;
   }
   if (calls.size() == before) return;
-  leave_out_youngest(mount, calls, left_out);
+  leave_out_youngest(mount, calls);
   std::sort(calls.begin(), calls.end(),
             [](const OpenCall& a, const OpenCall& b) { return a.first.number < b.first.number; });
 }

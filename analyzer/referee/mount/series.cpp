@@ -2,6 +2,8 @@
 #include "referee/mount/series.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "referee/mount/lives.hpp"
@@ -83,6 +85,30 @@ void add_attempt(AttemptSeries& series, const Attempt& attempt) {
   }
 }
 
+namespace {
+
+/// Where the connections begin whose attempt the capture lacks: each ended a series.
+[[nodiscard]] std::vector<FrameRef> came_through_unseen(const Mount& mount) {
+  std::vector<FrameRef> opened;
+  for (const Life& life : mount.lives) {
+    const bool attempted = std::any_of(mount.attempts.begin(), mount.attempts.end(),
+                                       [&](const Attempt& attempt) { return attempt.connection == life.id; });
+    if (life.established() && !attempted) opened.push_back(life.opened);
+  }
+  std::sort(opened.begin(), opened.end(), [](FrameRef x, FrameRef y) { return x.number < y.number; });
+  return opened;
+}
+
+/// The newest series is over if one of these began behind its last attempt, and in front of the next.
+void end_unseen(std::vector<AttemptSeries>& all, const std::vector<FrameRef>& opened, std::uint64_t next) {
+  if (all.empty() || all.back().ended_by.number != 0) return;
+  const auto through = std::upper_bound(opened.begin(), opened.end(), all.back().last.number,
+                                        [](std::uint64_t last, FrameRef each) { return last < each.number; });
+  if (through != opened.end() && through->number < next) all.back().ended_by = *through;
+}
+
+}  // namespace
+
 void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
   a.attempts = mount.counted;
   a.series = mount.series;
@@ -93,6 +119,7 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
   // A request that gets no answer is known as one only when the next comes.
   std::stable_sort(attempts.begin(), attempts.end(),
                    [](const Attempt& x, const Attempt& y) { return x.first.number < y.first.number; });
+  const std::vector<FrameRef> unseen = came_through_unseen(mount);
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const Life* life = life_with(mount, attempts[i].connection);
     if (life != nullptr && life->answer == Life::Answer::missing && !attempts[i].answered_no()) {
@@ -112,16 +139,11 @@ void take_attempts(Assessment& a, const Mount& mount, TimeNs wait) {
       continue;
     }
     count_attempt(a.attempts, attempt);
+    end_unseen(a.series, unseen, attempt.first.number);
     if (a.series.empty() || a.series.back().ended_by.number != 0) a.series.emplace_back();
     add_attempt(a.series.back(), attempt);
   }
-  // The attempt that came through may be the one that the capture lacks.
-  for (const Life& life : mount.lives) {
-    const bool attempted = std::any_of(mount.attempts.begin(), mount.attempts.end(),
-                                       [&](const Attempt& attempt) { return attempt.connection == life.id; });
-    if (!life.established() || attempted || a.series.empty() || a.series.back().ended_by.number != 0) continue;
-    if (later(life.opened, a.series.back().last)) a.series.back().ended_by = life.opened;
-  }
+  end_unseen(a.series, unseen, std::numeric_limits<std::uint64_t>::max());
   std::erase_if(a.series, [&](const AttemptSeries& series) {
     const bool to_the_end = series.ended_by.number == 0 && &series == &a.series.back();
     return series.attempts == 0 || (!to_the_end && series.attempts < attempts_of_a_loop);

@@ -84,7 +84,7 @@ void Trunks::put_together(Word& all, const Word& word) {
   put_together(all.copies, word.copies);
   keep_later(all.all_layouts, word.all_layouts);
   keep_later(all.channel_made, word.channel_made);
-  keep_later(all.unread, word.unread);
+  all.unread.keep_ends(word.unread);
 }
 
 void Trunks::tell(NfsWatch& mount) const {
@@ -129,7 +129,7 @@ void Trunks::tell(const Word& word, const wire::SessionId& session, NfsWatch& mo
     const bool open = episode.session == session && episode.cleared.number == 0 && episode.reaction.number == 0;
     if (open && later(word.channel_made, episode.first)) episode.reaction = word.channel_made;
   }
-  keep_later(mount.unread, word.unread);
+  mount.unread.keep_ends(word.unread);
 }
 
 }  // namespace rpcrdma::referee

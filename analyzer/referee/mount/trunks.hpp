@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <map>
 
+#include "referee/state/nfs_watch.hpp"
 #include "trace/events.hpp"
 #include "wire/nfs_steps.hpp"
 
 namespace rpcrdma::referee {
-
-struct NfsWatch;
 
 class Trunks {
  public:
@@ -49,7 +48,7 @@ class Trunks {
     Over copies;
     trace::FrameRef all_layouts;
     trace::FrameRef channel_made;
-    trace::FrameRef unread;
+    UnreadMessages unread;
   };
   template <class Kept>
   [[nodiscard]] static More more(const Kept& kept);

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
-#include "referee/mount/owes.hpp"
+#include "referee/mount/attempt_words.hpp"
+#include "referee/mount/doubt_words.hpp"
+#include "referee/mount/lives.hpp"
 #include "referee/rules/checks.hpp"
 #include "trace/spans.hpp"
 #include "wire/cm.hpp"
@@ -68,7 +70,7 @@ using State = MountFacts::State;
 
 [[nodiscard]] std::string slowest(const Mount& mount) {
   const LongWaits& waits = mount.waits;
-  if (waits.worst.frame.number == 0) return "";
+  if (waits.worst.frame.number == 0 || mount.times == Mount::Times::none) return "";
   return fmt::format(
       ", the slowest after {} ({}, frame {})", duration(waits.worst.seconds * 1e6),
       waits.worst.operation == MountFacts::operation_not_read ? "which could not be read" : waits.worst.operation,
@@ -86,7 +88,7 @@ using State = MountFacts::State;
 
 /// "no call was served: 3 calls, all refused with PROG_UNAVAIL, from frame 6 to 20"
 [[nodiscard]] std::string nothing_done_text(const Mount& mount, const NothingDone& run, Assessment::Since since) {
-  const std::string what = fmt::format("{} with {}{}", run.by_rpc == run.times ? "refused" : "answered",
+  const std::string what = fmt::format("{} with {}{}", run.refused == run.times ? "refused" : "answered",
                                        denial_name(run.newest), run.alike < run.times ? " and the like" : "");
   const std::string where = run.first.number == run.last.number
                                 ? fmt::format("frame {}", run.first.number)
@@ -95,7 +97,8 @@ using State = MountFacts::State;
     return fmt::format("no call{} was served: {}, {}{}, {}", mount.nfs.outcomes.nulls != 0 ? " other than NULL" : "",
                        counted(run.times, "call"), run.times == 1 ? "" : "all ", what, where);
   }
-  return fmt::format("nothing gets done: the last {} NFS calls were all {}, {}", grouped(run.times), what, where);
+  return fmt::format("nothing gets done: the last {} NFS calls{} were all {}, {}", grouped(run.times),
+                     run.let_in != 0 ? ", but those that made a client or a session," : "", what, where);
 }
 
 /// Who would have to move, as a sentence of its own.
@@ -117,144 +120,19 @@ using State = MountFacts::State;
   if (denial.by == Denial::By::context) {
     return " The server makes no context of RPCSEC_GSS for the client.";
   }
-  if (denial.by == Denial::By::rpc && denial.versions) {
+  if (denial.of_transport()) {
+    return " The server's RPC-over-RDMA refuses them: NFS has not seen these calls.";
+  }
+  if ((denial.by == Denial::By::rpc && denial.versions) || lacks_version(denial)) {
     return " The server does not have the version that the client asks for.";
   }
   return "";
 }
 
-[[nodiscard]] std::string works(const Mount& mount, const Assessment& a) {
-  if (mount.waits.answered + all_open(mount) + hidden(mount) + lost(mount) == 0) {
-    return fmt::format("The mount is up; {}.", nothing_called(mount));
-  }
-  if (mount.waits.answered != 0 && mount.waits.answered == refused(mount)) {
-    return fmt::format("The mount is up, but no call was served: {}.", calls_text(mount));
-  }
-  if (a.nothing_done != nullptr) {
-    return fmt::format("The mount is up, but {}.", nothing_done_text(mount, *a.nothing_done, a.nothing_since))
-        .append(who_could_help(*a.nothing_done));
-  }
-  return fmt::format("The mount works: {}{}.", calls_text(mount), slowest(mount));
-}
-
-[[nodiscard]] std::string attempts_text(const AttemptSeries& series, std::optional<std::uint16_t> port = {}) {
-  std::string what = counted(series.attempts, "attempt");
-  what += port ? fmt::format(" to connect to port {} ", *port) : " to connect ";
-  if (series.attempts == series.only_tcp) return what + "came no further than TCP";
-  if (series.attempts == series.acknowledged) {
-    return what + fmt::format("{} acknowledged by the server (MRA, frame {}) and never decided",
-                              series.attempts == 1 ? "was" : "were", series.receipt.number);
-  }
-  if (series.attempts == series.unanswered) {
-    what += series.attempts == 1 ? "was not answered" : "were not answered";
-    if (series.acknowledged == 0) return what;
-    return what + fmt::format(", {} of them acknowledged by the server (MRA) and never decided", series.acknowledged);
-  }
-  if (series.attempts == series.unconfirmed) {
-    return what + (series.attempts == 1 ? "was accepted and not confirmed by the client"
-                                        : "were accepted and not confirmed by the client");
-  }
-  if (series.attempts == series.unheard) {
-    return what + (series.attempts == 1 ? "was" : "were") +
-           " not established, as the server's acceptance or the client's confirmation did not come through";
-  }
-  if (series.attempts == series.unreachable) {
-    return what + (series.attempts == 1 ? "was" : "were") + " answered with ICMP unreachable";
-  }
-  if (series.unanswered == 0 && series.unreachable == 0) {
-    return what + (series.attempts == 1 ? "was refused" : "were refused");
-  }
-  return what + "failed";
-}
-
-[[nodiscard]] std::string_view why_blocked(const Assessment& a) noexcept {
-  const bool server = a.owes == Owes::server;
-  switch (blocked(a)) {
-    case Blocked::never_whole:
-      return server ? " The Call was never sent whole: the server owes the rest of it."
-                    : " The Call was never sent whole: the client owes the rest of it.";
-    case Blocked::rest_without_credit:
-      return server ? " The Call was never sent whole: the server grants nothing, so the client may not send the rest."
-                    : " The Call was never sent whole: the client grants nothing, so the server may not send the rest.";
-    case Blocked::answer_without_credit:
-      return server ? " The server grants nothing, so the client may not send the answer."
-                    : " The client grants nothing, so the server may not send the answer.";
-    case Blocked::answer_without_window:
-      return server ? " The server's TCP takes nothing (its window is closed), so the client cannot send the answer."
-                    : " The client's TCP takes nothing (its window is closed), so the server cannot send the answer.";
-    case Blocked::no:
-      break;
-  }
-  return "";
-}
-
-/// Who has to move, as a sentence of its own. Where a connection ended and nobody tries again or waits, its cause has
-/// been said.
-[[nodiscard]] std::string_view who_moves(const Assessment& a) {
-  if (a.state == State::down && a.failing == nullptr && a.hanging.empty() && !a.silence) return "";
-  if (a.owes == Owes::server || a.owes == Owes::client) {
-    if (const std::string_view why = why_blocked(a); !why.empty()) return why;
-    if (a.failing == nullptr && !a.hanging.empty() && a.hanging.front().vain == OpenCall::Vain::no_receive) {
-      return a.owes == Owes::server ? " The server's machine is alive, and has no Receive posted for it."
-                                    : " It was answered; the client's machine is alive, and has no Receive posted.";
-    }
-  }
-  switch (a.owes) {
-    case Owes::server:
-      // Who says so, the server or something before it, is not known.
-      if (a.failing != nullptr && a.failing->unreachable == a.failing->attempts) return "";
-      if (a.failing != nullptr && a.failing->receipt.number != 0) {
-        return " The server has the request and has not said yes or no.";
-      }
-      if (a.failing == nullptr && !a.hanging.empty() && a.hanging.front().answer.number != 0) {
-        return " The server has the call again; what it answered before was refused.";
-      }
-      if (a.failing == nullptr && !a.hanging.empty()) {
-        switch (a.hanging.front().wrong) {
-          case OpenCall::Wrong::call:
-            return " It is broken; the server's machine is alive, and its service has neither refused nor answered it.";
-          case OpenCall::Wrong::answer:
-            return " The server answered with something that the client cannot take.";
-          case OpenCall::Wrong::nothing:
-            break;
-        }
-      }
-      return a.failing != nullptr ? " The server's machine answers, its NFS service does not take the connection."
-                                  : " The server's machine is alive, its service does not answer.";
-    case Owes::client:
-      if (a.failing != nullptr && a.failing->unconfirmed == a.failing->attempts) {
-        return " The client asks for a connection, and does not confirm it.";
-      }
-      if (a.failing != nullptr && a.failing->declined == a.failing->attempts) {
-        return " The client does not take the connection that it asked for.";
-      }
-      return " The client's machine is alive, but it does not do what the server waits for.";
-    case Owes::server_unreachable:
-      return " The server or the path to it is down.";
-    case Owes::client_unreachable:
-      return " The client or the path to it is down.";
-    case Owes::unknown:
-      if (a.failing != nullptr || a.hanging.empty() || a.hanging.front().vain != OpenCall::Vain::lost) return "";
-      if (a.hanging.front().answer.number != 0) {
-        return " It was answered, and the answer, sent again and again, does not arrive.";
-      }
-      return a.silence && a.silence->elsewhere.number == 0
-                 ? " It was sent again and again, and does not arrive."
-                 : " It was sent again and again, and does not arrive; both machines are alive.";
-    case Owes::nobody:
-      return "";
-  }
-  return "";
-}
-
-[[nodiscard]] std::string call_text(const OpenCall& call) {
-  std::string text = fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.called(), call.xid,
-                                 call.first.number, seconds(call.waited));
-  if (call.fetching.read.number != 0) {
-    text += fmt::format(": its Reply is offered to be read (frame {}), and the Read of that (frame {}) gets no answer",
-                        call.fetching.reply.number, call.fetching.read.number);
-  }
-  return text;
+/// "frame 144 (+1.85 s)"; a capture may have no times.
+[[nodiscard]] std::string when(const Assessment& a, FrameRef frame) {
+  if (frame.time == 0) return fmt::format("frame {}", frame.number);
+  return fmt::format("frame {} (+{:.2f} s)", frame.number, seconds(trace::elapsed(a.begin.time, frame.time)));
 }
 
 [[nodiscard]] std::string silence_text(const Assessment& a) {
@@ -262,7 +140,7 @@ using State = MountFacts::State;
   const Assessment::Silence& silence = *a.silence;
   std::string text = fmt::format("; nothing{} has come from the {}", silence.gone() ? "" : " of this mount",
                                  silence.side == Side::active ? "client" : "server");
-  if (silence.heard.number != 0) text += fmt::format(" since frame {}", silence.heard.number);
+  if (silence.heard.number != 0) text += " since " + when(a, silence.heard);
   if (silence.elsewhere.number != 0) {
     text += fmt::format(", though its machine is alive (frame {})", silence.elsewhere.number);
   } else if (!silence.gone()) {
@@ -272,19 +150,148 @@ using State = MountFacts::State;
   return text;
 }
 
+/// What is under way when the capture ends.
+[[nodiscard]] std::string under_way(const Assessment& a) {
+  std::string text;
+  if (a.reconnects != nullptr) {
+    text += fmt::format("; its connection ended (frame {}), and the attempt to connect again (frame {}) is under way",
+                        a.newest->closed->frame.number, a.reconnects->first.number);
+  }
+  if (a.pending != nullptr) {
+    text += fmt::format("; {} {:#010x} (frame {}) has waited {:.1f} s so far", a.pending->called(), a.pending->xid,
+                        a.pending->first.number, seconds(a.end.time - a.pending->first.time));
+    text += silence_text(a);
+  }
+  return text;
+}
+
+[[nodiscard]] std::string works(const Mount& mount, const Assessment& a) {
+  if (mount.waits.answered + all_open(mount) + hidden(mount) + lost(mount) == 0) {
+    return fmt::format("The mount is up; {}{}.", nothing_called(mount), under_way(a));
+  }
+  if (mount.waits.answered != 0 && mount.waits.answered == refused(mount)) {
+    return fmt::format("The mount is up, but no call was served: {}.", calls_text(mount));
+  }
+  if (a.nothing_done != nullptr) {
+    return fmt::format("The mount is up, but {}.", nothing_done_text(mount, *a.nothing_done, a.nothing_since))
+        .append(who_could_help(*a.nothing_done));
+  }
+  const std::string_view begin = mount.waits.answered == 0 ? "The mount is up" : "The mount works";
+  return fmt::format("{}: {}{}{}.", begin, calls_text(mount), slowest(mount), under_way(a));
+}
+
+/// Who has to move, as a sentence of its own; empty: what is in the way has been said, or is not known.
+[[nodiscard]] std::string who_moves(const Assessment& a) {
+  const bool server = a.owes == Owes::server;
+  static const OpenCall none;
+  const OpenCall& call = a.hanging.empty() ? none : a.hanging.front();
+  const std::string_view who = server ? "server" : "client";
+  const std::string_view peer = server ? "client" : "server";
+  const std::string alive =
+      server && call.requester == Side::active
+          ? " The server's machine is alive, its service does not answer."
+          : fmt::format(" The {}'s machine is alive, but it does not do what the {} waits for.", who, peer);
+  std::string there = a.owes == Owes::unknown ? "" : alive;
+  switch (a.obstacle) {
+    case Obstacle::none:
+    case Obstacle::not_known:
+    case Obstacle::on_the_way:
+    case Obstacle::awaited_briefly:
+    // Who says so, the server or something before it, is not known.
+    case Obstacle::unreachable:
+      return "";
+    case Obstacle::silence:
+      return a.owes == Owes::server_unreachable ? " The server or the path to it is down."
+                                                : " The client or the path to it is down.";
+    case Obstacle::declined:
+      return " The client does not take the connection that it asked for.";
+    case Obstacle::unconfirmed:
+      return " The client asks for a connection, and does not confirm it.";
+    case Obstacle::undecided:
+      return server ? " The server has the request and has not said yes or no." : there;
+    case Obstacle::refused:
+    case Obstacle::unanswered:
+      return server ? " The server's machine answers, its NFS service does not take the connection." : there;
+    case Obstacle::sent_away:
+    case Obstacle::lost_calls:
+      // Where nobody tries again or waits, why the connections ended has been said.
+      return a.hanging.empty() && !a.silence ? "" : there;
+    case Obstacle::never_whole:
+      return fmt::format(" The Call was never sent whole: the {} owes the rest of it.", who);
+    case Obstacle::rest_without_credit:
+      return server ? " The Call was never sent whole: the server grants nothing, so the client may not send the rest."
+                    : " The Call was never sent whole: the client grants nothing, so the server may not send the rest.";
+    case Obstacle::answer_without_credit:
+      return server ? " The server grants nothing, so the client may not send the answer."
+                    : " The client grants nothing, so the server may not send the answer.";
+    case Obstacle::answer_without_window:
+      return server ? " The server's TCP takes nothing (its window is closed), so the client cannot send the answer."
+                    : " The client's TCP takes nothing (its window is closed), so the server cannot send the answer.";
+    case Obstacle::lost_on_the_way:
+      if (call.answer.number != 0) return " It was answered, and the answer, sent again and again, does not arrive.";
+      if (call.pulling.newest_copy.number != 0) return " The Read was sent again and again, and no answer arrives.";
+      if (call.pushing.newest_copy.number != 0) return " What is written for it, again and again, does not arrive.";
+      return a.silence && a.silence->elsewhere.number == 0
+                 ? " It was sent again and again, and does not arrive."
+                 : " It was sent again and again, and does not arrive; both machines are alive.";
+    case Obstacle::no_receive:
+      if (server == (call.requester == Side::active)) {
+        return fmt::format(" The {}'s machine is alive, and has no Receive posted for it.", who);
+      }
+      return fmt::format(" It was answered; the {}'s machine is alive, and has no Receive posted.", who);
+    case Obstacle::not_sent_again:
+      return fmt::format(" It was not taken (frame {}), and not sent again since.", call.denied.number);
+    case Obstacle::refused_answer:
+      return " The server has the call again; what it answered before was refused.";
+    case Obstacle::broken_call:
+      return " It is broken; the server's machine is alive, and its service has neither refused nor answered it.";
+    case Obstacle::broken_answer:
+      return " The server answered with something that the client cannot take.";
+    case Obstacle::closed_instead:
+      return " The server ended the connection instead of answering.";
+    case Obstacle::unserved:
+    case Obstacle::copy:
+    case Obstacle::recall:
+      return there;
+  }
+  return "";
+}
+
+[[nodiscard]] std::string call_text(const Assessment& a, const OpenCall& call) {
+  std::string text = fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.called(), call.xid,
+                                 call.first.number, seconds(call.waited));
+  if (call.fetching.read.number != 0) {
+    text += fmt::format(": its Reply is offered to be read (frame {}), and the Read of that (frame {}) gets no answer",
+                        call.fetching.reply.number, call.fetching.read.number);
+  } else if (call.pulling.op.number != 0 && !(a.silence && a.silence->gone())) {
+    text += fmt::format(": a Read of what it offers (frame {}) got no answer", call.pulling.op.number);
+  }
+  return text;
+}
+
+/// The client is connected again.
+[[nodiscard]] std::string_view so_far(const Assessment& a) {
+  return connected_just_now(*a.again, a.end) ? ", so far: the client has only just connected again" : "";
+}
+
 /// A hang without an open Call.
 [[nodiscard]] std::string nfs_waits(const Mount& mount, const Assessment& a) {
   if (a.copies.empty()) {
     const Recall& recall = *a.recalls.front();
     return fmt::format(
-        "The mount hangs: the server recalled a {} (frame {}), and the client has not returned it in {:.1f} s.",
+        "The mount hangs: the server recalled a {} (frame {}), and the client has not returned it in {:.1f} s{}.",
         recall.of == Recall::Of::layout ? "layout" : "delegation", recall.callback.number,
-        seconds(a.end.time - recall.callback.time));
+        seconds(a.end.time - recall.callback.time),
+        a.recall_owes == Owes::unknown ? "; the connection ended before it was answered, and it was not sent again"
+                                       : "");
   }
   const AsyncCopy& copy = *a.copies.front();
-  std::string text = fmt::format(
-      "The mount hangs: COPY {:#010x} (frame {}) was accepted (frame {}), its completion (CB_OFFLOAD) never came",
-      copy.xid, copy.call.number, copy.reply.number);
+  std::string text =
+      fmt::format("The mount hangs: COPY {:#010x} (frame {}) was accepted (frame {}), its completion (CB_OFFLOAD) {}",
+                  copy.xid, copy.call.number, copy.reply.number,
+                  copy.put_off.number != 0
+                      ? fmt::format("was not taken by the client (frame {}), and never came again", copy.put_off.number)
+                      : "never came");
   const auto broken = std::find_if(mount.nfs.channel.rbegin(), mount.nfs.channel.rend(), [&](const FlagEpisode& each) {
     return each.cleared.number == 0 && (!copy.session || *copy.session == each.session);
   });
@@ -296,11 +303,11 @@ using State = MountFacts::State;
 
 [[nodiscard]] std::string hangs(const Mount& mount, const Assessment& a) {
   if (a.hanging.empty()) return nfs_waits(mount, a);
-  std::string text = "The mount hangs: " + call_text(a.hanging.front());
+  std::string text = "The mount hangs: " + call_text(a, a.hanging.front());
   if (a.hanging.size() > 1) text += fmt::format(", {} as well", counted(a.hanging.size() - 1, "later call"));
   if (a.again != nullptr) {
-    text += fmt::format("; its connection ended (frame {}), and on the one since (frame {}) it was not sent again",
-                        a.hanging.front().ended.number, a.again->opened.number);
+    text += fmt::format("; its connection ended (frame {}), and on the one since (frame {}) it was not sent again{}",
+                        a.hanging.front().ended.number, a.again->opened.number, so_far(a));
   }
   text += silence_text(a);
   if (a.failing != nullptr) {
@@ -318,11 +325,25 @@ using State = MountFacts::State;
                      asked ? fmt::format(" {} times", grouped(asked->copies + 1)) : "", name(other(side)));
 }
 
-/// " with 2 calls open, and 1 was sent behind that"
-[[nodiscard]] std::string left_text(const Life& life) {
+/// Which of those that a connection left open is the oldest, unless how long it waits is said anyway.
+[[nodiscard]] std::string oldest_left(const Mount& mount, const Assessment& a, const Life& life, std::uint64_t open) {
+  if (!a.hanging.empty()) return "";
+  const OpenCall* oldest = nullptr;
+  for (const OpenCall& call : mount.lost_calls) {
+    const bool left = call.connection == life.id && call.requester == Side::active && call.surely_waits();
+    if (left && (oldest == nullptr || later(oldest->first, call.first))) oldest = &call;
+  }
+  if (oldest == nullptr) return "";
+  return fmt::format(" ({}{} {:#010x}, frame {})", open > 1 ? "the oldest: " : "", oldest->called(), oldest->xid,
+                     oldest->first.number);
+}
+
+/// " with 2 calls open (the oldest: READ 0x5e000003, frame 9), and 1 was sent behind that"
+[[nodiscard]] std::string left_text(const Mount& mount, const Assessment& a, const Life& life) {
   const std::uint64_t behind = life.behind_close.calls;
   const std::uint64_t open = life.open_calls - std::min(life.open_calls, behind);
-  std::string text = open > 0 ? fmt::format(" with {} open", counted(open, "call")) : "";
+  std::string text =
+      open > 0 ? fmt::format(" with {} open{}", counted(open, "call"), oldest_left(mount, a, life, open)) : "";
   if (behind > 0) {
     text += fmt::format(", and {}{} sent behind that", open > 0 ? grouped(behind) : counted(behind, "call"),
                         behind == 1 ? " was" : " were");
@@ -330,9 +351,12 @@ using State = MountFacts::State;
   return text;
 }
 
-/// Why the connection ended, short: the rule that was broken, or how it went.
-[[nodiscard]] std::string cause_text(const Life& life) {
+/// Why the connection ended, short: the rule that was broken, or how it went. And where, if it is not down since then.
+[[nodiscard]] std::string cause_text(const Mount& mount, const Assessment& a) {
+  const Life& life = *a.lost;
   const Closed& closed = *life.closed;
+  const std::string where =
+      closed.frame.number == a.since->number ? "" : fmt::format(" (frame {})", closed.frame.number);
   if (closed.cause && closed.cause->rule != RuleId::connection_lost && closed.cause->rule != RuleId::cm_dreq) {
     std::string what = closed.cause->message;
     for (const std::string_view begins : {"The ", "A ", "One end", "Lid "}) {
@@ -344,9 +368,11 @@ using State = MountFacts::State;
   const std::string_view by = !closed.by ? "" : *closed.by == Party::client ? "the client" : "the server";
   switch (closed.how) {
     case Closed::How::disconnect:
-      return fmt::format("{}{}", by.empty() ? "it was closed" : fmt::format("{} closed it", by), left_text(life));
+      return fmt::format("{}{}{}", by.empty() ? "it was closed" : fmt::format("{} closed it", by), where,
+                         left_text(mount, a, life));
     case Closed::How::reset:
-      return fmt::format("{}{}", by.empty() ? "it was reset" : fmt::format("{} reset it", by), left_text(life));
+      return fmt::format("{}{}{}", by.empty() ? "it was reset" : fmt::format("{} reset it", by), where,
+                         left_text(mount, a, life));
     case Closed::How::terminate:
       return by.empty() ? "it was ended by a Terminate" : fmt::format("{} ended it with a Terminate", by);
     case Closed::How::nak:
@@ -363,10 +389,9 @@ using State = MountFacts::State;
   return "";
 }
 
-[[nodiscard]] std::string is_down(const Assessment& a) {
-  std::string text = fmt::format("The mount is down since frame {} (+{:.2f} s)", a.since->number,
-                                 seconds(trace::elapsed(a.begin.time, a.since->time)));
-  if (a.lost != nullptr) text += ": " + cause_text(*a.lost);
+[[nodiscard]] std::string is_down(const Mount& mount, const Assessment& a) {
+  std::string text = "The mount is down since " + when(a, *a.since);
+  if (a.lost != nullptr) text += ": " + cause_text(mount, a);
   if (a.lost != nullptr && a.vain > 0)
     text += fmt::format("; {} since then carried no reply", counted(a.vain, "connection"));
   if (a.sent_away.size() > 1) {
@@ -375,9 +400,9 @@ using State = MountFacts::State;
   }
   text += silence_text(a);
   if (a.failing != nullptr) text += "; " + attempts_text(*a.failing);
-  if (!a.hanging.empty()) text += "; " + call_text(a.hanging.front());
+  if (!a.hanging.empty()) text += "; " + call_text(a, a.hanging.front());
   if (a.again != nullptr && a.failing == nullptr) {
-    text += fmt::format("; on the connection of frame {} it was not sent again", a.again->opened.number);
+    text += fmt::format("; on the connection of frame {} it was not sent again{}", a.again->opened.number, so_far(a));
   }
   text += '.';
   return text.append(who_moves(a));
@@ -404,7 +429,7 @@ using State = MountFacts::State;
       how += fmt::format(" (reason {}: {})", *series.reason, wire::reject_reason_text(*series.reason));
     }
     const bool perhaps_gone = series.unheard == series.attempts || series.by_others == series.attempts;
-    const std::string_view gone = perhaps_gone ? who_moves(a) : "";
+    const std::string gone = perhaps_gone ? who_moves(a) : "";
     if (series.attempts == 1) return fmt::format("No mount: {}, frame {}.{}", how, series.last_answer.number, gone);
     return fmt::format("No mount: {}, {} times from frame {} to {}.{}", how, series.attempts, series.first.number,
                        series.last_answer.number, gone);
@@ -417,87 +442,6 @@ using State = MountFacts::State;
           ? fmt::format("; the {}'s machine is alive (frame {})", name(a.silence->side), a.silence->elsewhere.number)
           : "";
   return fmt::format("No mount: {}, {}{}.", attempts_text(series), where, alive).append(who_moves(a));
-}
-
-[[nodiscard]] std::string cannot_be_told(const Mount& mount, const Assessment& a) {
-  const std::string_view begin = "What happened to the mount cannot be told: ";
-  switch (a.doubt) {
-    case Assessment::Doubt::one_direction: {
-      const bool client = std::any_of(mount.lives.begin(), mount.lives.end(),
-                                      [](const Life& life) { return life.heard[0].number != 0; });
-      return fmt::format("{}only the {}'s frames are in the capture.", begin, client ? "client" : "server");
-    }
-    case Assessment::Doubt::nothing_readable:
-      return fmt::format("{}no RPC message could be read, the capture cut them all.", begin);
-    case Assessment::Doubt::only_tcp:
-      return fmt::format("{}TCP is up, and no MPA Request could be read.", begin);
-    case Assessment::Doubt::frames_missing:
-      if (a.hidden == a.hidden_recalls) {
-        if (a.hidden_recall->revoked == Recall::Revoked::perhaps) {
-          return fmt::format("{}whether the server waits for what it recalled (frame {}), or has revoked it since.",
-                             begin, a.hidden_recall->callback.number);
-        }
-        return fmt::format(
-            "{}whether what the server recalled (frame {}) was returned may stand in frames that the capture lacks.",
-            begin, a.hidden_recall->callback.number);
-      }
-      return fmt::format("{}{} may have been answered in the frames that the capture lacks.", begin,
-                         counted(a.hidden, "call"));
-    case Assessment::Doubt::more_ended:
-      return fmt::format(
-          "{}more was returned, or completed, over other addresses of its session than the analyzer keeps, and what is "
-          "awaited here may be among it.",
-          begin);
-    case Assessment::Doubt::not_kept:
-      return fmt::format(
-          "{}more copies, or recalls, were under way at a time than the analyzer keeps, and what became of the others "
-          "is not known.",
-          begin);
-    case Assessment::Doubt::not_compared:
-      return fmt::format("{}{} may have been sent again, and answered, on one of more connections than are compared.",
-                         begin, counted(a.not_compared, "call"));
-    case Assessment::Doubt::call_or_offer:
-      return fmt::format(
-          "{}the message in frame {} may be a call that waits, or a reply that is offered to be read, and nobody has "
-          "read it.",
-          begin, a.doubted.number);
-    case Assessment::Doubt::message_unread:
-      return fmt::format("{}whether {} may stand in a message that could not be read to its end (frame {}).", begin,
-                         a.unread_copy != nullptr ? fmt::format("the COPY {:#010x} (frame {}) was completed",
-                                                                a.unread_copy->xid, a.unread_copy->call.number)
-                                                  : fmt::format("what the server recalled (frame {}) was returned",
-                                                                a.unread_recall->callback.number),
-                         mount.nfs.unread.number);
-    case Assessment::Doubt::last_words_cut:
-      return fmt::format(
-          "{}what the client sent last (frame {}) was cut, and may be a call: the server has sent nothing since.",
-          begin, a.last_words.number);
-    case Assessment::Doubt::clock_set:
-      return fmt::format(
-          "{}since frame {} somebody waits or repeats itself, and for how long is not known: the clock of the capture "
-          "was set back (frame {}).",
-          begin, a.waits_unknown_since.number, mount.clock_set.number);
-    case Assessment::Doubt::answer_missing:
-      return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
-    case Assessment::Doubt::purpose_cut:
-      return fmt::format("{}the capture cut what would tell what the newer connection (frame {}) is for.", begin,
-                         mount.unrecognised.number);
-    case Assessment::Doubt::port_missing:
-      return fmt::format(
-          "{}{} (frame {}), and whether the connection before it is to the same port is not in the capture.", begin,
-          attempts_text(*a.failing, a.failing->port), a.failing->last.number);
-    case Assessment::Doubt::end_unseen:
-      return fmt::format("{}whether the connection ended in frame {}, or goes on as another one, is not known.", begin,
-                         a.newest->closed->frame.number);
-    case Assessment::Doubt::unconfirmed:
-      return fmt::format(
-          "{}the client confirmed the connection (RTU), and the server went on repeating its acceptance (REP) as if "
-          "that had not come to it.",
-          begin);
-    case Assessment::Doubt::none:
-      break;
-  }
-  return fmt::format("{}too little of it is in the capture.", begin);
 }
 
 [[nodiscard]] std::string was_closed(const Mount& mount, const Assessment& a) {
@@ -539,7 +483,7 @@ using State = MountFacts::State;
     case State::never_up:
       return never_came_up(mount, a);
     case State::down:
-      return is_down(a);
+      return is_down(mount, a);
     case State::closed:
       return was_closed(mount, a);
     case State::waiting:

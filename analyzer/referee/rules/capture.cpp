@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
-#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
+#include "referee/docket/resting.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/symptoms.hpp"
@@ -116,7 +116,6 @@ void miss(const Witness& witness, Side side, FrameRef frame, Doubt why) {
   ++state.gaps;
   state.newest_gap = frame;
   if (connection.mount != nullptr) connection.mount->gaps.note(connection.id(), frame);
-  doubt_closes_beside(witness, side, frame);
   connection.distrust(recovery(connection), why);
   for (SideState& each : connection.sides) each.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};
@@ -128,8 +127,21 @@ void miss(const Witness& witness, Side side, FrameRef frame, Doubt why) {
 
 void judge_gap(const Witness& witness, const trace::Gap& event) {
   miss(witness, event.side, event.frame, doubt_of(event.kind));
+  take_back_what_rests(witness, event.side, event.frame);
+  // What is missing was sent before what stands behind it, whenever the hole is given up. And who has refused one for
+  // good takes nothing more of it: the queue pair is in the error state, the stream is over.
+  const std::uint64_t behind = event.overtaken_in.number;
+  for (Suspect& suspect : witness.connection.suspects) {
+    const bool not_taken = suspect.refused_ordinal == 0 && suspect.by == party(other(event.side));
+    if (not_taken || (behind != 0 && behind < suspect.frame.number)) ++suspect.gaps;
+  }
   witness.connection.of(event.side).gap_amount += event.count;
   say_gap(witness, event);
+}
+
+void judge_gap_behind_close(const Witness& witness, const trace::Gap& event) {
+  doubt_left_offers(witness, event.side);
+  take_back_what_rests(witness, event.side, event.frame);
 }
 
 void lose_input(const Witness& witness, FrameRef behind) {

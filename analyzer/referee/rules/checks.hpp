@@ -14,7 +14,9 @@
 
 namespace rpcrdma::referee {
 
+struct Ending;
 struct Unheard;
+enum class Lists : std::uint8_t;
 
 /// Octets inline that everybody takes: of version 1 (RFC 8166 section 3.3.3), and of version 2 (draft section 4.2.2).
 inline constexpr std::uint32_t default_threshold = 1024;
@@ -48,6 +50,8 @@ bool judge_refused_size(const Witness& witness, const trace::Refusal& refusal, R
 
 // --- credits.cpp: group C
 void credit_call(const Witness& witness, const trace::Send& event, Transaction& call, RecentSend& send);
+/// RDMA_DONE: it takes a Receive and gets no answer.
+void credit_done(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 enum class Granted : std::uint8_t {
   surely,
   perhaps,  ///< its receiver may drop the message, and the grant with it
@@ -121,8 +125,8 @@ void judge_atomic_access(const Witness& witness, const trace::Atomic& event);
 void judge_read_response(const Witness& witness, const trace::ReadResponse& event);
 void judge_returned_lengths(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                             Transaction& call);
-/// A Call names memory that its responder was accused of not knowing.
-void judge_early_access(const Witness& witness, const Transaction& call);
+/// A Call names memory that its responder was accused of not knowing, or may name it. `lists`: of its message.
+void judge_early_access(const Witness& witness, const trace::Send& event, const Transaction& call, Lists lists);
 
 // --- opcodes.cpp: group F, what is never used
 void judge_immediate(const Witness& witness, const trace::Quality& event);
@@ -183,8 +187,7 @@ void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame);
 /// allows, and not once a Read of it was refused, which is the end of the connection.
 [[nodiscard]] bool done_is_due(const Witness& witness, const Offer& offer) noexcept;
 void offers_overdue(const Witness& witness, Side requester, FrameRef now);
-enum class Ending : std::uint8_t { by_requester, otherwise, capture_end };
-void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by, bool orderly);
+void offers_at_end(const Witness& witness, const Ending& end);
 /// RDMA_DONE that crossed with the close.
 void judge_done_behind_close(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 /// The capture may lack it: frames of `lossy` are missing behind the close, or nothing of the requester is seen there.
@@ -221,7 +224,7 @@ enum class AnswerIs : std::uint8_t {
 };
 /// An answer for which no Call is open.
 void judge_orphan(const Witness& witness, const trace::Send& event, Side requester, std::uint32_t xid, AnswerIs is);
-void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client);
+void judge_open_calls(const Witness& witness, const Ending& ending);
 /// A Reply behind the end of its connection: was its Call not open then, after all?
 void judge_answer_behind_close(const Witness& witness, Side requester, std::uint32_t xid, FrameRef reply);
 
@@ -245,9 +248,8 @@ void judge_error_code(const Witness& witness, const trace::Send& event, const wi
 /// True when an RDMA_ERROR for which no Call is open answers an RDMA_ERROR, or a Reply.
 bool judge_answer_to_answer(const Witness& witness, const trace::Send& event, std::uint32_t xid);
 void judge_msgp_answer(const Witness& witness, const trace::Send& event, const Transaction& call);
-/// Calls that had to be refused and were not: at the end of the connection, or of the capture. `closed_by`: who ended
-/// it.
-void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by);
+/// Calls that had to be refused and were not.
+void judge_missing_errors(const Witness& witness, const Ending& end);
 /// The RPC Reply itself, as far as it is known.
 void judge_rpc_status(const Witness& witness, FrameRef reply, Side responder, wire::Bytes message,
                       std::size_t wire_length, const Transaction& call);
@@ -278,10 +280,12 @@ void judge_missing_start(const Witness& witness, FrameRef frame);
 void judge_one_way(const Witness& witness, Side seen);
 void judge_other_protocol(const Witness& witness, FrameRef frame);
 void judge_gap(const Witness& witness, const trace::Gap& event);
-/// What stands in front of that frame could not be read: either side may have sent anything.
+/// Shown by what stands behind the close: what is missing may have been sent in front of it.
+void judge_gap_behind_close(const Witness& witness, const trace::Gap& event);
 /// Why the answer to a Call, or the use of memory, that nobody seems to have asked for is not judged.
 inline constexpr std::string_view unseen_call =
     "what the capture lacks, from before its beginning or in a gap, may be a Call that was still open";
+/// What stands in front of that frame could not be read: either side may have sent anything.
 void lose_input(const Witness& witness, FrameRef behind);
 void judge_quality(Context& context, Connection* connection, const trace::Quality& event);
 void judge_repeat(const Witness& witness, const trace::Repeated& event);

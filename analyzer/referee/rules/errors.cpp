@@ -8,6 +8,7 @@
 #include "referee/docket/cases.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/ending.hpp"
 #include "referee/rules/rows.hpp"
 #include "wire/rpc_numbers.hpp"
 
@@ -313,7 +314,7 @@ const Row rows::error_to_error{
 
 namespace {
 
-void settle_answer_to_answer(const Witness& witness, const Case& waited, bool proven) {
+void settle_answer_to_answer(const Witness& witness, const Case& waited) {
   const FrameRef call = waited.is<Case::Answer>()->call;
   const bool to_error = waited.rule == RuleId::error_to_error;
   witness.conclude(
@@ -322,7 +323,7 @@ void settle_answer_to_answer(const Witness& witness, const Case& waited, bool pr
        .by = waited.accused,
        .as = to_error && call.number == 0 ? Role::responder : Role::requester,
        .xid = waited.xid,
-       .at_most = waited.at_most(proven),
+       .at_most = waited.at_most(),
        .what = to_error ? fmt::format("The {} answered the RDMA_ERROR in frame {} with an RDMA_ERROR (XID {:#010x}).",
                                       name(waited.accused), waited.evidence.number, waited.xid)
                         : fmt::format("The {} answered the Reply in frame {} with RDMA_ERROR (XID {:#010x}); what it "
@@ -474,8 +475,7 @@ namespace {
   }
 }
 
-void judge_missing_error(const Witness& witness, const Transaction& call, FrameRef now, bool capture_end,
-                         std::optional<Side> closed_by) {
+void judge_missing_error(const Witness& witness, const Transaction& call, const Ending& end) {
   Connection& connection = witness.connection;
   const Side responder = other(call.requester);
   const SideState& state = connection.of(responder);
@@ -489,32 +489,32 @@ void judge_missing_error(const Witness& witness, const Transaction& call, FrameR
     return;
   }
   if (!witness.may(rule, call)) return;
-  if (closed_by == responder && state.last_event.time - call.call.time < patience) {
+  if (end.by == responder && state.last_event.time - call.call.time < patience) {
     witness.unchecked(rule, "the responder ended the connection instead");
     return;
   }
   const bool arrived = connection.of(call.requester).acknowledged >= call.call_ordinal;
   const bool went_on = state.last_event.number > call.call.number && state.last_event.time - call.call.time >= patience;
   if (!arrived || !went_on) {
-    const bool late = arrived && now.time - call.call.time >= patience;
+    const bool late = arrived && end.at.time - call.call.time >= patience;
     witness.unchecked(rule,
                       late ? "the responder sent nothing behind the time for a refusal that would show whether one "
                              "is missing"
                            : "the connection, or the capture, ended before a refusal was due");
     return;
   }
-  witness.say(rule, {.frames = {call.call, now},
+  witness.say(rule, {.frames = {call.call, end.at},
                      .by = responder,
                      .as = Role::responder,
                      .xid = call.xid,
                      .call = &call,
-                     .at_most = capture_end ? Severity::note : Severity::error,
+                     .at_most = end.open() ? Severity::note : Severity::error,
                      .what = missing_text(call, static_cast<double>(state.last_event.time - call.call.time) / 1e9)});
 }
 
 }  // namespace
 
-void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by) {
+void judge_missing_errors(const Witness& witness, const Ending& end) {
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : witness.connection.transactions) {
     const bool chunked_callback = call.requester == Side::passive && call.lists_known && has_chunks(call);
@@ -523,7 +523,7 @@ void judge_missing_errors(const Witness& witness, FrameRef now, bool capture_end
   }
   std::sort(open.begin(), open.end(),
             [](const Transaction* a, const Transaction* b) { return a->call.number < b->call.number; });
-  for (const Transaction* call : open) judge_missing_error(witness, *call, now, capture_end, closed_by);
+  for (const Transaction* call : open) judge_missing_error(witness, *call, end);
 }
 
 const Row rows::garbage_args{

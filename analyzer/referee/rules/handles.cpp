@@ -73,14 +73,14 @@ const Row rows::handle_reused_live{
 
 namespace {
 
-void settle_shared_memory(const Witness& witness, const Case& waited, bool proven) {
+void settle_shared_memory(const Witness& witness, const Case& waited) {
   const Transaction* first = witness.connection.find(waited.is<Case::SharedMemory>()->first);
   if (first == nullptr) return;                                                  // over, and forgotten
   if (first->awaits == Transaction::Awaits::perhaps_nothing) return;             // or over, and not seen
   if (first->answers != 0 && first->reply.number < waited.frame.number) return;  // only delivered late
   const TimeNs age = waited.frame.time - first->call.time;
   const bool stale = age > stale_call;
-  settle_shared(witness, waited, proven, {Role::requester, "Call", "unanswered Call"},
+  settle_shared(witness, waited, {Role::requester, "Call", "unanswered Call"},
                 {first->xid, stale,
                  stale ? fmt::format("; that one is {:.1f} s old, and its application may have given up",
                                      static_cast<double>(age) / 1e9)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Group L: how a connection comes about.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,6 +94,20 @@ const Row rows::rnr_retry_zero{
         "without the handshake.",
     .next = "Expected on Linux. It explains why a single RNR NAK was fatal."};
 
+namespace {
+
+/// 0, which no revision has, stands also for one that was not captured; what lies behind it shows that it was.
+[[nodiscard]] std::optional<unsigned> mpa_revision(const Connection& connection, Side side) {
+  if (connection.facts.transport != trace::Transport::iwarp) return std::nullopt;
+  const SideState& state = connection.of(side);
+  using Status = PeerPrivateData::Status;
+  const bool behind = state.private_data.status == Status::valid || state.private_data.status == Status::unusable;
+  if (state.mpa_revision == 0 && !behind) return std::nullopt;
+  return state.mpa_revision;
+}
+
+}  // namespace
+
 void judge_handshake(const Witness& witness) {
   Connection& connection = witness.connection;
   for (const Side side : {Side::active, Side::passive}) {
@@ -106,12 +121,13 @@ void judge_handshake(const Witness& witness) {
                                name(side))});
     }
   }
-  const std::uint8_t asked = connection.of(Side::active).mpa_revision;
-  const std::uint8_t answered = connection.of(Side::passive).mpa_revision;
-  if (asked != 0 && answered != 0 && asked != answered) {
-    witness.say(RuleId::mpa_mismatch,
-                {.frames = {connection.reply_frame, connection.request_frame},
-                 .what = fmt::format("The MPA Request has revision {}, the MPA Reply revision {}.", asked, answered)});
+  const std::optional<unsigned> asked = mpa_revision(connection, Side::active);
+  const std::optional<unsigned> answered = mpa_revision(connection, Side::passive);
+  if (asked && answered && *asked != *answered) {
+    witness.say(
+        RuleId::mpa_mismatch,
+        {.frames = {connection.reply_frame, connection.request_frame},
+         .what = fmt::format("The MPA Request has revision {}, the MPA Reply revision {}.", *asked, *answered)});
   }
 }
 

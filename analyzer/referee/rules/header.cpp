@@ -269,8 +269,8 @@ const Row rows::payload_unaligned{
 
 namespace {
 
-void settle_nowhere(const Witness& witness, const Case& waited, bool proven) {
-  if (!proven) {
+void settle_nowhere(const Witness& witness, const Case& waited) {
+  if (!waited.proven()) {
     leave_unproven(witness, waited);  // a callback that it answers
     return;
   }
@@ -499,12 +499,12 @@ namespace {
 }
 
 /// A Reply in the chunk of what looks like a Call.
-void settle_reply_in_call(const Witness& witness, const Case& waited, bool proven) {
+void settle_reply_in_call(const Witness& witness, const Case& waited) {
   witness.conclude(waited, {.frames = {waited.frame, waited.evidence},
                             .by = waited.accused,
                             .as = Role::requester,
                             .xid = waited.xid,
-                            .at_most = waited.at_most(proven),
+                            .at_most = waited.at_most(),
                             .what = mismatch(waited.accused, waited.xid, 0, 1)});
 }
 

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
-#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/long_messages.hpp"
+#include "referee/rules/memory_use.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/state/lifetime.hpp"
 
@@ -206,6 +206,14 @@ const Row rows::read_after_done{.group = 'H',
                                     "The requester notifies before its last Read was posted. Responder's adapter: "
                                     "resp_remote_access_errors (mlx5)."};
 
+Case::Use use_of(const JudgedOp& op) { return {op.handle, op.offset, op.length, op.op, op.verb}; }
+
+std::string use_text(Side side, const Case::Use& use) {
+  return fmt::format("The {} {} {} of handle {:#010x}{}", name(side), writes(use.verb) ? "wrote" : "read",
+                     range(use.offset, use.length), use.handle,
+                     use.verb == RdmaVerb::atomic ? " by an atomic operation" : "");
+}
+
 namespace {
 
 void mark_guilty(Connection& connection, const Case& waited, HeldFinding finding) {
@@ -218,14 +226,6 @@ void mark_guilty(Connection& connection, const Case& waited, HeldFinding finding
   judged->finding = std::move(finding);
 }
 
-[[nodiscard]] Case::Use use_of(const JudgedOp& op) { return {op.handle, op.offset, op.length, op.op, op.verb}; }
-
-[[nodiscard]] std::string use_text(Side side, const Case::Use& use) {
-  return fmt::format("The {} {} {} of handle {:#010x}{}", name(side), writes(use.verb) ? "wrote" : "read",
-                     range(use.offset, use.length), use.handle,
-                     use.verb == RdmaVerb::atomic ? " by an atomic operation" : "");
-}
-
 [[nodiscard]] std::string unknown_memory_text(const Connection& of, Side side, const Case::Use& use, RuleId rule) {
   const std::string_view owner = name(other(side)), when = of.completed > kept_finished ? "lately" : "ever";
   return use_text(side, use) +
@@ -234,22 +234,21 @@ void mark_guilty(Connection& connection, const Case& waited, HeldFinding finding
               : fmt::format(", which no message of the {} on this connection {} named.", owner, when));
 }
 
-void settle_unknown_memory(const Witness& witness, const Case& waited, bool proven) {
+void settle_unknown_memory(const Witness& witness, const Case& waited) {
   const Case::Use& use = *waited.use();
   Connection& connection = witness.connection;
   HeldFinding finding =
       witness.conclude(waited, {.frames = {waited.frame},
                                 .by = waited.accused,
                                 .as = when(waited.rule == RuleId::rdma_by_requester, Role::requester),
-                                .at_most = waited.at_most(proven),
+                                .at_most = waited.at_most(),
                                 .what = unknown_memory_text(connection, waited.accused, use, waited.rule)});
   connection.of(waited.accused).unknown_ops = true;
-  if (!proven) rests_on_close(witness, waited.rule, other(waited.accused), finding);
   mark_guilty(connection, waited, std::move(finding));
 }
 
-void settle_misuse(const Witness& witness, const Case& waited, bool proven) {
-  if (!proven && !waited.orderly) {
+void settle_misuse(const Witness& witness, const Case& waited) {
+  if (!waited.proven() && !waited.orderly) {
     leave_unproven(witness, waited);  // a Call that offers the memory anew
     return;
   }
@@ -261,7 +260,6 @@ void settle_misuse(const Witness& witness, const Case& waited, bool proven) {
                .as = misuse.as,
                .xid = waited.xid,
                .what = use_text(waited.accused, misuse) + misuse.what});
-  if (!proven) rests_on_close(witness, waited.rule, other(waited.accused), finding);
   mark_guilty(witness.connection, waited, std::move(finding));
 }
 
@@ -314,6 +312,11 @@ struct Excuse {
     return Excuse{.why = "the chunk lists of a Call that is open are not known", .finding = {}};
   }
   if (exposure == nullptr) return std::nullopt;
+  if (hit.verdict == MemoryMap::Hit::Verdict::outside &&
+      exposure->bounds().end == std::numeric_limits<std::uint64_t>::max()) {
+    // Where the addresses end, what wraps is as long as it was said to be.
+    return Excuse{.why = "a segment that it may mean goes up to the end of the addresses, or beyond", .finding = {}};
+  }
   const Transaction* const call = connection.find(exposure->owner);
   if (hit.verdict == MemoryMap::Hit::Verdict::retired && exposure->access != Access::offer && call != nullptr &&
       call->answer_uncertain()) {
@@ -531,63 +534,6 @@ void judge_read_response(const Witness& witness, const trace::ReadResponse& even
   if (offer == nullptr) return;
   offer_content(witness, *offer, event);
   if (event.last) offer_read_answered(witness, *offer, event.frame);
-}
-
-const Row rows::rdma_before_call{
-    .group = 'F',
-    .severity = Severity::error,
-    .versions = Versions::both,
-    .source = "RFC 8166 section 3.4.5.1 (derived)",
-    .who = "responder",
-    .title = "An RDMA operation ahead of the call that offers the memory",
-    .explanation =
-        "A responder learns handles from the call and can use them only once it has it. An operation that comes first "
-        "was built from something else, a guess or an earlier use of the same buffers; the memory may not be "
-        "registered yet, and what is read may not be the call's data.",
-    .evidence =
-        "The operation uses a handle and a range that a later Call names and none before did, and the requester sent "
-        "something else between the two, or answered the Read long before, so that the order of the file is the order "
-        "on the wire. Where nothing lies between, two capture points or adapters may have changed the order, and it is "
-        "not decided; neither across a gap.",
-    .next =
-        "Responder: rpcrdma:svcrdma_decode_rseg and svcrdma_decode_wseg against svcrdma_wc_read and svcrdma_wc_write. "
-        "Make sure that one capture point saw both directions."};
-
-void judge_early_access(const Witness& witness, const Transaction& call) {
-  Connection& connection = witness.connection;
-  SideState& responder = connection.of(other(call.requester));
-  if (!responder.unknown_ops || !call.lists_known) return;
-  const auto names = [](const wire::Segment& segment, const JudgedOp& op) {
-    return segment.handle == op.handle && segment.length >= op.length && op.offset >= segment.offset &&
-           op.offset - segment.offset <= segment.length - op.length;
-  };
-  const auto in = [&](const wire::WriteChunk& chunk, const JudgedOp& op) {
-    return std::any_of(chunk.begin(), chunk.end(), [&](const wire::Segment& s) { return names(s, op); });
-  };
-  const auto offered = [&](const JudgedOp& op) {
-    if (!writes(op.verb)) {
-      return std::any_of(call.reads.begin(), call.reads.end(),
-                         [&](const wire::ReadSegment& read) { return names(read.target, op); });
-    }
-    return std::any_of(call.writes.begin(), call.writes.end(),
-                       [&](const wire::WriteChunk& chunk) { return in(chunk, op); }) ||
-           (call.reply_chunk && in(*call.reply_chunk, op));
-  };
-  while (JudgedOp* op = responder.ops.newest([&](const JudgedOp& each) {
-    return each.state == JudgedOp::State::guilty && each.rule == RuleId::rdma_unknown_handle && offered(each);
-  })) {
-    // Not a stray handle: the Call that names it was on its way, behind something that this requester sent before.
-    op->rule = RuleId::rdma_before_call;
-    connection.of(call.requester).memory.touch(op->handle, op->offset, op->length, !writes(op->verb), writes(op->verb));
-    Finding& finding = witness.context.book.at(op->finding);
-    if (finding.occurrences > 1) continue;
-    finding.rule = RuleId::rdma_before_call;
-    finding.xid = call.xid;
-    finding.role = Role::responder;
-    witness.reword(finding, use_text(other(call.requester), use_of(*op)) +
-                                fmt::format(" before the Call that offers it (frame {}) was sent.", call.call.number));
-    witness.context.book.evidence(op->finding, call.call);
-  }
 }
 
 }  // namespace rpcrdma::referee

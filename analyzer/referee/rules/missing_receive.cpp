@@ -90,8 +90,11 @@ const Row rows::requester_receives_missing{
         "RNR NAK (or a Terminate for want of a buffer) by the requester on a Reply. Not decided when packets are "
         "missing.",
     .next =
-        "Client: rpcrdma:xprtrdma_post_recvs (how many are active) and xprtrdma_post_recvs_err; adapter counter "
-        "out_of_buffer (mlx5) or send_rnr_err (soft-RoCE)."};
+        "Client: rpcrdma:xprtrdma_post_recvs (how many are active) and xprtrdma_post_recvs_err; where it was a "
+        "callback "
+        "that was answered, the server: rpcrdma:svcrdma_post_recv and svcrdma_rq_post_err. Adapter counter "
+        "out_of_buffer "
+        "(mlx5) or send_rnr_err (soft-RoCE)."};
 
 namespace {
 
@@ -138,9 +141,9 @@ void blame(Suspect& suspect, Lacked lacked, const trace::Refusal& refusal, const
       suspect.proven = true;
       suspect.culprit = other(refuser);
       suspect.message =
-          fmt::format("The {} had {} outstanding with {} granted; its peer ran out of Receives ({}, frame {}).",
-                      name(other(refuser)), counted(send.in_flight, "Call"), counted(send.limit, "credit"), notice,
-                      refusal.frame.number);
+          fmt::format("The {} had {} outstanding with {} allowed; its peer ran out of Receives ({}, frame {}).",
+                      name(other(refuser)), counted(send.in_flight, send.version == 2 ? "message" : "Call"),
+                      grouped(send.limit), notice, refusal.frame.number);
       return;
     case Lacked::call_within_grant:
       suspect.rule = RuleId::credit_grant_unbacked;

@@ -49,8 +49,8 @@ const Row rows::callback_awaited{
         "application waits, although no Call is open.",
     .evidence =
         "A COPY answered as asynchronous with a stateid, and no CB_OFFLOAD with that stateid on any connection of the "
-        "mount within --wait. A poll by OFFLOAD_STATUS that says it is complete, or OFFLOAD_CANCEL, ends the wait, and "
-        "so does a restart of the server. Not "
+        "mount within --wait. A poll by OFFLOAD_STATUS that says it is complete, or that there is none, or "
+        "OFFLOAD_CANCEL, ends the wait, and so do DESTROY_CLIENTID and a restart of the server. Not "
         "decided when frames of the server are missing since, or a message since could not be read to its end.",
     .next =
         "Server: is the copy still going on (nfsd's stacks, its disks)? Can it call back: backchannel-down says more. "
@@ -70,7 +70,8 @@ const Row rows::recall_unanswered{
         "CB_RECALL or CB_LAYOUTRECALL, and neither DELEGRETURN or LAYOUTRETURN nor an error reply that excuses it "
         "within --wait; one that came later is named with it. A recall that the return had overtaken, or crosses, is "
         "none, "
-        "nor is one that was never acknowledged, or that the server forgot in a restart. Not "
+        "nor is one that was never acknowledged, or that the server forgot in a restart, or with its client "
+        "(DESTROY_CLIENTID). A return whose answer is DELAY is none. Not "
         "decided when frames of the client are missing since, or the Call of a Reply since, or a message since could "
         "not be read to its end (encrypted, cut, more than 64 operations, data of which it is not known whether they "
         "stand there, or a Long Call without what was read of it), or where nothing but the "
@@ -113,8 +114,17 @@ namespace {
 
 }  // namespace
 
-void judge_callbacks(const MountWitness& witness, const Assessment& assessment) {
+void judge_callbacks(const MountWitness& witness, const Mount& mount, const Assessment& assessment) {
   constexpr std::string_view unread = "a message could not be read to its end";
+  if (mount.nfs.unread.any.number != 0 && !mount.connections.empty()) {
+    const UnreadMessages& perhaps = mount.nfs.unread;
+    if (perhaps.copy.number != 0 && assessment.copies.empty() && assessment.unread_copy == nullptr) {
+      witness.unchecked(RuleId::callback_awaited, newest_connection(mount), unread);
+    }
+    if (perhaps.recall.number != 0 && assessment.recalls.empty() && assessment.unread_recall == nullptr) {
+      witness.unchecked(RuleId::recall_unanswered, newest_connection(mount), unread);
+    }
+  }
   if (assessment.unread_copy != nullptr) {
     witness.unchecked(RuleId::callback_awaited, assessment.unread_copy->connection, unread);
   }
@@ -140,9 +150,13 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment) 
     symptom.xid = oldest.xid;
     symptom.times = assessment.copies.size();
     symptom.what = fmt::format(
-        "The COPY {:#010x} (frame {}) was accepted as asynchronous (frame {}); its completion (CB_OFFLOAD) did not "
-        "come in {:.1f} s",
-        oldest.xid, oldest.call.number, oldest.reply.number, seconds(assessment.end.time - oldest.reply.time));
+        "The COPY {:#010x} (frame {}) was accepted as asynchronous (frame {}); its completion (CB_OFFLOAD) {} in "
+        "{:.1f} s",
+        oldest.xid, oldest.call.number, oldest.reply.number,
+        oldest.put_off.number != 0
+            ? fmt::format("was not taken by the client (frame {}) and did not come again", oldest.put_off.number)
+            : "did not come",
+        seconds(assessment.end.time - oldest.reply.time));
     if (assessment.copies.size() > 1)
       symptom.what += fmt::format("; {} wait", counted(assessment.copies.size(), "copy"));
     symptom.what += '.';
@@ -154,7 +168,7 @@ void judge_callbacks(const MountWitness& witness, const Assessment& assessment) 
     Symptom symptom;
     symptom.frames = {oldest.callback, oldest.answer};
     symptom.connections = {oldest.connection};
-    symptom.owes = Owes::client;
+    symptom.owes = assessment.recall_owes;
     symptom.xid = oldest.xid;
     symptom.times = assessment.recalls.size();
     symptom.what = fmt::format("The server recalled a {} (frame {}); the client {}did not return it in {:.1f} s.",
@@ -170,17 +184,20 @@ const Row rows::backchannel_down{
     .group = 'N',
     .severity = Severity::warning,
     .versions = Versions::both,
-    .source = "RFC 8881 section 18.46.3",
+    .source = "RFC 8881 section 18.46.3; RFC 7530 section 16.28.4",
     .who = "nobody",
     .title = "The server cannot call back",
     .explanation =
-        "With each SEQUENCE the server says that its callback channel is broken. Recalls and completions of copies do "
+        "With each SEQUENCE, or RENEW of NFSv4.0, the server says that its callback channel is broken. Recalls and "
+        "completions of copies do "
         "not come through: whoever waits for them hangs.",
     .evidence =
-        "SEQUENCE replies with CB_PATH_DOWN, CB_PATH_DOWN_SESSION or BACKCHANNEL_FAULT. One episode is one finding; "
+        "SEQUENCE replies with CB_PATH_DOWN, CB_PATH_DOWN_SESSION or BACKCHANNEL_FAULT; RENEW replies with "
+        "NFS4ERR_CB_PATH_DOWN. One episode is one finding; "
         "one that the client mended within --wait is a note.",
     .next =
-        "Client: does it answer with BIND_CONN_TO_SESSION or a new session (nfs4 tracepoints)? Server: rpcrdma "
+        "Client: does it answer with BIND_CONN_TO_SESSION or a new session, or of NFSv4.0 with SETCLIENTID (nfs4 "
+        "tracepoints)? Server: rpcrdma "
         "tracepoints of its callbacks, /proc/fs/nfsd/clients/*/info (callback state)."};
 
 const Row rows::state_revoked{
@@ -250,8 +267,32 @@ const Row rows::server_restarted{
     .explanation =
         "The server does not know the client or its session any more, or asks it to reclaim its locks. The client "
         "makes itself known again and goes on; that is how NFS survives a restart.",
-    .evidence = "STALE_CLIENTID, BADSESSION, STALE_STATEID, GRACE or RESTART_RECLAIM_NEEDED behind a new connection.",
+    .evidence =
+        "STALE_CLIENTID, BADSESSION, STALE_STATEID, GRACE or RESTART_RECLAIM_NEEDED behind the loss of a connection, "
+        "or a new one while another has fallen silent.",
     .next = "Server: uptime, the log of nfsd. If nobody restarted it: a lease that ran out looks alike."};
+
+namespace {
+
+/// Before this, and behind a connection that was not heard of again: several beside each other are no sign of it. Nor
+/// is that a session was served since, and is not known any more.
+[[nodiscard]] bool connected_again(const Mount& mount, const NfsWatch::Restart& restart) {
+  FrameRef opened;  // the newest one
+  for (const Life& life : mount.lives) {
+    if (later(restart.first, life.opened)) keep_later(opened, life.opened);
+  }
+  const bool of_session = restart.status == wire::nfs4err_badsession;
+  const auto& sessions = mount.nfs.clients.sessions();
+  const bool served = of_session && std::any_of(sessions.begin(), sessions.end(), [&](const auto& session) {
+                        return !later(restart.first, session.denied) && session.denied.number != 0 &&
+                               later(session.served, opened) && later(session.denied, session.served);
+                      });
+  return !served && std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& old) {
+    return old.last_reply.number != 0 && later(opened, old.last_reply);
+  });
+}
+
+}  // namespace
 
 void judge_restart(const MountWitness& witness, const Mount& mount) {
   const NfsWatch::Restart& restart = mount.nfs.restart;
@@ -261,10 +302,7 @@ void judge_restart(const MountWitness& witness, const Mount& mount) {
   for (const Life& life : mount.lives) {
     if (life.closed && life.closed->frame.number < restart.first.number) loss = life.closed->frame;
   }
-  const bool again = std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
-    return life.opened.number > 1 && life.id != restart.connection;
-  });
-  if (loss.number == 0 && !again) return;
+  if (loss.number == 0 && !connected_again(mount, restart)) return;
   Symptom symptom;
   symptom.frames = {restart.first, restart.last, loss};
   symptom.connections = {restart.connection};
@@ -360,27 +398,30 @@ const Row rows::nothing_served{
     .who = "nobody",
     .title = "Every call is answered, and nothing is done",
     .explanation =
-        "RPC itself refuses the calls (the program or its version is not there, the credentials are not accepted, no "
-        "context of RPCSEC_GSS is made, the server has failed), or the server knows neither client nor session any "
-        "more, or nothing of the files that it "
-        "is asked for. Whoever uses the mount gets errors or waits, although no call is open.",
+        "The calls are refused before NFS does anything: by the transport (RDMA_ERROR), or by RPC (the program or its "
+        "version is not there, the credentials are not accepted, no context of RPCSEC_GSS is made, the server has "
+        "failed). Or NFS refuses what stands in front of each request (SEQUENCE, and what makes a client and its "
+        "session), has not the minor version, knows neither client nor session any more, or nothing of the files that "
+        "it is asked for. Whoever uses the mount gets errors or waits, although no call is open.",
     .evidence =
         "The newest answers all say so, to the end of the capture: a warning where these are three or more over --wait "
-        "or longer. A note where RPC refused all calls that there were but NULL, and not so often or so long; and "
-        "where the server says STALE, which may be meant for one file that was removed. One answer that did what was "
-        "asked ends it, and so does one that could not be read. That a context of RPCSEC_GSS has run out, or a program "
-        "beside NFS is not there (NFSACL, NLM), is daily bread. Not decided when frames are missing since. Answers "
-        "that say later are server-asks-to-wait.",
+        "or longer. A note where RPC, or the minor version, refused all calls that there were but NULL, and not so "
+        "often or so long; and where the server says STALE, which may be meant for one file that was removed. One "
+        "answer that did what was asked ends it, and so does one that could not be read. That a context of RPCSEC_GSS "
+        "has run out, or a program beside NFS is not there (NFSACL, NLM), is daily bread. Not decided when frames are "
+        "missing since. Answers that say later are server-asks-to-wait.",
     .next =
         "The statuses in the frames. PROG_UNAVAIL, PROG_MISMATCH: /proc/fs/nfsd/versions on the server, vers= of the "
         "mount. AUTH_ERROR: sec= on both ends. STALE: exportfs -v, and whether the file system is still mounted there. "
-        "BADSESSION, EXPIRED: the log of the client."};
+        "BADSESSION, EXPIRED: the log of the client. ERR_CHUNK and other errors of RPC-over-RDMA: what of the chunks "
+        "the server does not take. Others: the logs of both."};
 
 void judge_nothing_served(const MountWitness& witness, const Assessment& assessment) {
   if (assessment.nothing_done == nullptr) return;
   const NothingDone& run = *assessment.nothing_done;
   if (asks_to_wait(run.newest)) return;
-  const bool stays = lasting(run, witness.context.options.wait) && (run.by_rpc != 0 || knows_no_client(run.newest));
+  const bool one_file = run.refused == 0 && files_gone(run.newest);
+  const bool stays = lasting(run, witness.context.options.wait) && !one_file;
   Symptom symptom;
   symptom.frames = {run.first, run.last};
   symptom.connections = {run.connection};
@@ -390,10 +431,11 @@ void judge_nothing_served(const MountWitness& witness, const Assessment& assessm
   const std::string where = run.first.number == run.last.number
                                 ? fmt::format("frame {}", run.first.number)
                                 : fmt::format("from frame {} to {}", run.first.number, run.last.number);
-  symptom.what = fmt::format("{} {} with {}{}, {}, and nothing else was answered since.", counted(run.times, "call"),
-                             run.by_rpc == run.times ? (run.times == 1 ? "was refused" : "were refused")
-                                                     : (run.times == 1 ? "was answered" : "were answered"),
-                             denial_name(run.newest), run.alike < run.times ? " and the like" : "", where);
+  symptom.what = fmt::format("{} {} with {}{}, {}, and nothing else was answered since{}.", counted(run.times, "call"),
+                             run.refused == run.times ? (run.times == 1 ? "was refused" : "were refused")
+                                                      : (run.times == 1 ? "was answered" : "were answered"),
+                             denial_name(run.newest), run.alike < run.times ? " and the like" : "", where,
+                             run.let_in != 0 ? " but what makes a client or a session" : "");
   witness.say(RuleId::nothing_served, std::move(symptom));
 }
 

@@ -145,7 +145,7 @@ struct SharedOctets {
   return shared;
 }
 
-void settle_shared_offers(const Witness& witness, const Case& waited, bool proven) {
+void settle_shared_offers(const Witness& witness, const Case& waited) {
   const Offer* first = find_offer(witness.connection, waited.is<Case::SharedMemory>()->first);
   if (first == nullptr) return;                                                     // over, and forgotten
   if (first->done.number != 0 && first->done.number < waited.frame.number) return;  // only delivered late
@@ -155,7 +155,7 @@ void settle_shared_offers(const Witness& witness, const Case& waited, bool prove
     then += fmt::format("; it is {} s old, and may have been taken back",
                         trace::elapsed(first->frame.time, waited.frame.time) / 1'000'000'000);
   }
-  settle_shared(witness, waited, proven, {Role::responder, "Reply", "Reply"}, {first->xid, stale, std::move(then)});
+  settle_shared(witness, waited, {Role::responder, "Reply", "Reply"}, {first->xid, stale, std::move(then)});
 }
 
 }  // namespace

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "referee/rules/checks.hpp"
-#include "referee/state/recent.hpp"
+#include "trace/recent.hpp"
 
 namespace rpcrdma::referee {
+
+using trace::Recent;
 
 class Peers {
  public:

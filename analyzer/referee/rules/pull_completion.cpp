@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
-#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
+#include "referee/docket/resting.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/ending.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/state/lifetime.hpp"
 #include "referee/state/mount.hpp"
@@ -141,8 +142,10 @@ const Row rows::done_with_reads_in_flight{
         "while it is still being read: the Read is refused and the connection lost. It is a race, so it breaks now and "
         "then.",
     .evidence =
-        "RDMA_DONE with an unanswered Read Request of that offer before it. Not decided across a gap or where the "
-        "capture point leaves the order open.",
+        "RDMA_DONE with an unanswered Read Request of that offer before it. Not decided across a gap, where the "
+        "capture "
+        "point leaves the order open, or where an InfiniBand READ was sent again before RDMA_DONE: the answers to both "
+        "have the same numbers, and the first ones may be missing.",
     .next = "The requester has to wait for the completion of its last Read before it posts RDMA_DONE."};
 
 namespace {
@@ -168,6 +171,12 @@ void offer_read_answered(const Witness& witness, Offer& offer, FrameRef frame) {
     return;
   }
   offer.in_flight_said = true;
+  if (offer.read_requests == Offer::Requests::perhaps_again) {
+    witness.unchecked(
+        RuleId::done_with_reads_in_flight,
+        "the Read was sent again in front of RDMA_DONE: its first answer may be missing from the capture");
+    return;
+  }
   witness.say(RuleId::done_with_reads_in_flight,
               {.frames = {offer.done, offer.last_read, frame},
                .by = offer.requester,
@@ -524,8 +533,7 @@ namespace {
 
 }  // namespace
 
-void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::optional<Side> closed_by,
-                   bool orderly) {
+void offers_at_end(const Witness& witness, const Ending& end) {
   Connection& connection = witness.connection;
   for (Offer& offer : connection.offers) {
     leave_untold(witness, offer);
@@ -534,7 +542,7 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
       witness.unchecked(RuleId::pull_completion_missing, "what looks like an offered Reply may be a Long Call");
       continue;
     }
-    if (offer.reads_outstanding != 0 && !orderly) {
+    if (offer.reads_outstanding != 0 && end.how != Ending::How::orderly) {
       Transaction* call = connection.find(offer.transaction);
       if (call != nullptr && call->reply.number == offer.frame.number) call->fetching = offer.last_read;
     }
@@ -544,16 +552,17 @@ void offers_at_end(const Witness& witness, FrameRef now, bool capture_end, std::
       continue;
     }
     HeldFinding missing;
-    if (capture_end) {
-      missing = judge_missing(witness, offer, now, Severity::note, "until the end of the capture");
-    } else if (orderly && closed_by == offer.requester && !behind_the_pull(connection, offer)) {
-      missing = judge_missing(witness, offer, now, Severity::note,
+    if (end.open()) {
+      missing = judge_missing(witness, offer, end.at, Severity::note, "until the end of the capture");
+    } else if (!end.orderly_by(offer.requester)) {
+      missing = judge_missing(witness, offer, end.at, Severity::warning, "until the connection ended");
+    } else if (!behind_the_pull(connection, offer)) {
+      missing = judge_missing(witness, offer, end.at, Severity::note,
                               "before it closed the connection, as far as the capture shows");
-    } else if (orderly && closed_by == offer.requester) {
-      missing = judge_missing(witness, offer, now, Severity::error, "and then it closed the connection in good order");
-      rests_on_close(witness, RuleId::pull_completion_missing, offer.requester, missing);
     } else {
-      missing = judge_missing(witness, offer, now, Severity::warning, "until the connection ended");
+      missing =
+          judge_missing(witness, offer, end.at, Severity::error, "and then it closed the connection in good order");
+      rests_on_close(witness, RuleId::pull_completion_missing, offer.requester, missing);
     }
     if (missing && may_cross_with_close(connection)) {
       connection.left_offers.push_back({offer.requester, offer.xid, std::move(missing)});

@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::uint64_t done_length = 16;
 
-void settle_waiting_done(const Witness& witness, const Case& waited, bool proven) {
+void settle_waiting_done(const Witness& witness, const Case& waited) {
   const bool automatic = witness.context.options.profile == Profile::automatic && !witness.connection.reliable_reply;
   // What its sender acknowledged on InfiniBand may be missing together with the acknowledgement.
-  const bool known = proven || (waited.orderly && witness.connection.facts.transport == trace::Transport::iwarp);
+  const bool known =
+      waited.proven() || (waited.orderly && witness.connection.facts.transport == trace::Transport::iwarp);
   if (!known && automatic) {
     leave_unproven(witness, waited);  // the first offer of a server that completes pulls so
     return;
@@ -322,6 +323,10 @@ HeldFinding settle_done(const Witness& witness, const DoneSeen& event) {
   HeldFinding invalidation = judge_done_invalidation(witness, event, *offer);
   // Only a Reply is ended like that, and none other with its XID is open.
   if (connection.whole() && !offer->undecidable) prove_reply(witness, *offer);
+  const bool numbered = connection.facts.transport != trace::Transport::iwarp;
+  if (numbered && connection.of(event.side).last_repeat.number > offer->frame.number) {
+    offer->read_requests = Offer::Requests::perhaps_again;
+  }
   offer->done = event.frame;
   ++connection.facts.pull_completion.completed;
   give_back(connection, *offer, event.frame);
@@ -348,8 +353,8 @@ const Row rows::done_answered{
 
 namespace {
 
-void settle_done_answered(const Witness& witness, const Case& waited, bool proven) {
-  if (!proven) {
+void settle_done_answered(const Witness& witness, const Case& waited) {
+  if (!waited.proven()) {
     witness.unchecked(waited.rule, "a Call with the same XID may be missing from the capture");
     return;
   }

@@ -52,9 +52,11 @@ const Row rows::write_bytes_unreported{
     .explanation =
         "Legal: a responder may write and then decide that it does not count, and the requester must not assume that "
         "unused memory was left alone. It costs the transfer for nothing, and often belongs to an operation that "
-        "failed half-way.",
+        "failed half-way. Behind what a chunk that is used is said to hold it may be the rest of the message, and the "
+        "lengths wrong: then the requester fails to read it.",
     .evidence =
-        "RDMA Writes inside a segment whose length in the Reply is 0. Needs both in the capture; packets that are "
+        "RDMA Writes inside a segment whose length in the Reply is 0, or of a Reply chunk behind that length. Needs "
+        "both in the capture; packets that are "
         "missing can only make the count smaller.",
     .next =
         "Server: rpcrdma:svcrdma_encode_wseg (length 0) against svcrdma_wc_write. If it happens with every call, the "
@@ -62,12 +64,32 @@ const Row rows::write_bytes_unreported{
 
 namespace {
 
-/// Legal: written, and then returned as unused.
+/// Octets that were written into segments which the Reply returns with a length of 0.
+struct Unreported {
+  std::uint64_t unused = 0;  ///< of chunks without any length
+  std::uint64_t behind = 0;  ///< of others, behind what they are said to hold
+};
+
+/// What was written behind the reported end of a segment of the Reply chunk, within it. A pad is none.
+[[nodiscard]] std::uint64_t behind_the_message(const MemoryMap& memory, const Transaction& call,
+                                               const wire::WriteChunk& chunk) {
+  constexpr std::uint64_t most_pad = 3;
+  std::uint64_t sum = 0;
+  for (const wire::Segment& segment : chunk) {
+    const Exposure* exposure = memory.of(call.id, segment.handle, Access::write);
+    const auto region = exposure != nullptr ? exposure->at(segment.offset) : std::nullopt;
+    if (!region || segment.length == 0 || segment.length >= region->length()) continue;
+    sum += exposure->touched.within(region->begin + segment.length, region->end);
+  }
+  return sum > most_pad ? sum : 0;
+}
+
+/// Legal where the chunk is unused. Behind the reported end of one that is used may stand what the message lacks.
 void note_unreported(const Witness& witness, const trace::Send& event, const wire::HeaderV1& header,
                      const Transaction& call) {
   Connection& connection = witness.connection;
   MemoryMap& memory = connection.of(call.requester).memory;
-  std::uint64_t octets = 0;
+  Unreported octets;
   const auto add = [&](const wire::WriteChunk& chunk) {
     const bool any_unused =
         std::any_of(chunk.begin(), chunk.end(), [](const wire::Segment& s) { return s.length == 0; });
@@ -81,15 +103,20 @@ void note_unreported(const Witness& witness, const trace::Send& event, const wir
       if (segment.length != 0 || used.contains({segment.handle, segment.offset})) continue;
       const Exposure* exposure = memory.of(call.id, segment.handle, Access::write);
       const auto region = exposure != nullptr ? exposure->at(segment.offset) : std::nullopt;
-      if (region) octets += exposure->touched.within(region->begin, region->end);
+      std::uint64_t& sum = used.empty() ? octets.unused : octets.behind;
+      if (region) sum += exposure->touched.within(region->begin, region->end);
     }
   };
   for (const wire::WriteChunk& chunk : header.writes) add(chunk);
-  if (header.reply) add(*header.reply);
-  if (octets == 0 || !witness.may(RuleId::write_bytes_unreported, call)) return;
+  if (header.reply) {
+    add(*header.reply);
+    octets.behind += behind_the_message(memory, call, *header.reply);
+  }
+  const std::uint64_t all = octets.unused + octets.behind;
+  if (all == 0 || !witness.may(RuleId::write_bytes_unreported, call)) return;
   Cost& cost = connection.unreported;
   ++cost.times;
-  cost.octets += octets;
+  cost.octets += all;
   if (witness.again(RuleId::write_bytes_unreported, event.frame)) return;
   cost.finding = witness.say(
       RuleId::write_bytes_unreported,
@@ -97,9 +124,13 @@ void note_unreported(const Witness& witness, const trace::Send& event, const wir
        .as = Role::responder,
        .xid = call.xid,
        .call = &call,
-       .what = fmt::format("The {} wrote {} into the chunks of XID {:#010x} and returned those segments as unused, "
-                           "which it may.",
-                           name(event.side), counted(octets, "octet"), call.xid)});
+       .what = octets.behind == 0
+                   ? fmt::format("The {} wrote {} into the chunks of XID {:#010x} and returned those segments as "
+                                 "unused, which it may.",
+                                 name(event.side), counted(all, "octet"), call.xid)
+                   : fmt::format("The {} wrote {} into the chunks of XID {:#010x} behind what its Reply says that they "
+                                 "hold: if that belongs to the message, its requester takes it for shorter than it is.",
+                                 name(event.side), counted(octets.behind, "octet"), call.xid)});
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ const Row rows::reverse_before_ready{
 
 namespace {
 
-void settle_early_call(const Witness& witness, const Case& waited, bool proven) {
+void settle_early_call(const Witness& witness, const Case& waited) {
   Connection& connection = witness.connection;
   const FrameRef agreed = connection.back_channel.agreed;
   if (agreed.number != 0 && agreed.number < waited.frame.number) return;  // it was only delivered late
@@ -51,7 +51,7 @@ void settle_early_call(const Witness& witness, const Case& waited, bool proven) 
        .by = when(nfs, Side::passive),
        .as = Role::requester,
        .xid = waited.xid,
-       .at_most = waited.at_most(proven),
+       .at_most = waited.at_most(),
        .what =
            nfs ? fmt::format(
                      "The server sent a Call (XID {:#010x}) although the client has not agreed to be called on this "

@@ -4,19 +4,17 @@
 #include <fmt/format.h>
 
 #include "referee/docket/cases.hpp"
-#include "referee/docket/closes.hpp"
 #include "referee/docket/counted.hpp"
 
 namespace rpcrdma::referee {
 
-void settle_shared(const Witness& witness, const Case& waited, bool proven, const SharedWords& words,
-                   const OfferedFirst& first) {
-  if (!proven && !waited.orderly) {
+void settle_shared(const Witness& witness, const Case& waited, const SharedWords& words, const OfferedFirst& first) {
+  if (!waited.proven() && !waited.orderly) {
     leave_unproven(witness, waited);  // what gave the memory back
     return;
   }
   const Case::SharedMemory& shared = *waited.is<Case::SharedMemory>();
-  const HeldFinding held = witness.conclude(
+  witness.conclude(
       waited,
       {.frames = {waited.frame, waited.evidence},
        .by = waited.accused,
@@ -27,7 +25,6 @@ void settle_shared(const Witness& witness, const Case& waited, bool proven, cons
                            "with XID {:#010x} (frame {}) offers too{}.",
                            name(waited.accused), words.second, waited.xid, counted(shared.length, "octet"),
                            shared.offset, shared.handle, words.first, first.xid, waited.evidence.number, first.then)});
-  if (!proven) rests_on_close(witness, waited.rule, other(waited.accused), held);
 }
 
 }  // namespace rpcrdma::referee

@@ -25,7 +25,6 @@ struct SharedWords {
   std::string_view first;   ///< "unanswered Call"
 };
 /// Settles a case about such memory (Case::SharedMemory).
-void settle_shared(const Witness& witness, const Case& waited, bool proven, const SharedWords& words,
-                   const OfferedFirst& first);
+void settle_shared(const Witness& witness, const Case& waited, const SharedWords& words, const OfferedFirst& first);
 
 }  // namespace rpcrdma::referee

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "referee/docket/counted.hpp"
+#include "referee/docket/resting.hpp"
 #include "referee/rules/checks.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
@@ -337,19 +338,20 @@ void judge_error_reply(const Witness& witness, const trace::Send& event, const T
   std::uint64_t room = 0;
   for (const wire::WriteChunk& chunk : call.writes) room += wire::chunk_length(chunk);
   if (call.reply_chunk) room += wire::chunk_length(*call.reply_chunk);
-  witness.say(
+  const HeldFinding refused = witness.say(
       RuleId::reply_resource_shortage,
       {.frames = {event.frame, call.call},
        .as = Role::requester,
        .xid = call.xid,
        .call = &call,
        .what = fmt::format(
-           "The {} refused a well-formed Call with ERR_CHUNK. Possible cause: the reply did not fit what the Call "
+           "The {} refused a well-formed Call{} with ERR_CHUNK. Possible cause: the reply did not fit what the Call "
            "provided ({}).",
-           name(event.side),
+           name(event.side), call.procedure ? fmt::format(" ({})", operation_name(call)) : "",
            call.writes.empty() && !call.reply_chunk
                ? std::string("no Write chunk and no Reply chunk")
                : fmt::format("{} in Write and Reply chunks", counted(room, "octet")))});
+  rests_on_first_copy(witness, RuleId::reply_resource_shortage, call, refused);
 }
 
 const Row rows::inline_overrun_fatal{

@@ -8,6 +8,7 @@
 
 #include "referee/docket/cases.hpp"
 #include "referee/rules/checks.hpp"
+#include "referee/rules/ending.hpp"
 #include "referee/rules/rows.hpp"
 #include "referee/rules/v2_turn.hpp"
 #include "referee/state/lifetime.hpp"
@@ -93,10 +94,10 @@ const Row rows::call_retransmitted{
 
 namespace {
 
-void settle_same_xid(const Witness& witness, const Case& waited, bool proven) {
+void settle_same_xid(const Witness& witness, const Case& waited) {
   const Transaction* first = witness.connection.find(waited.is<Case::SameXid>()->first);
   if (first != nullptr && first->answers != 0 && first->reply.number < waited.frame.number) return;  // delivered late
-  if (!proven) {
+  if (!waited.proven()) {
     witness.unchecked(waited.rule, "the Reply in between may be missing from the capture");
     return;
   }
@@ -230,12 +231,12 @@ const Row rows::duplicate_reply{
 
 namespace {
 
-void settle_duplicate(const Witness& witness, const Case& waited, bool proven) {
+void settle_duplicate(const Witness& witness, const Case& waited) {
   witness.conclude(waited, {.frames = {waited.frame, waited.evidence, waited.is<Case::Answer>()->call},
                             .by = waited.accused,
                             .as = Role::responder,
                             .xid = waited.xid,
-                            .at_most = waited.at_most(proven),
+                            .at_most = waited.at_most(),
                             .what = fmt::format("The {} answered XID {:#010x} a second time (first: frame {}).",
                                                 name(waited.accused), waited.xid, waited.evidence.number)});
 }
@@ -286,13 +287,13 @@ const Row rows::error_from_requester{
 
 namespace {
 
-void settle_error_from_requester(const Witness& witness, const Case& waited, bool proven) {
+void settle_error_from_requester(const Witness& witness, const Case& waited) {
   witness.conclude(
       waited, {.frames = {waited.frame},
                .by = waited.accused,
                .as = Role::requester,
                .xid = waited.xid,
-               .at_most = waited.at_most(proven),
+               .at_most = waited.at_most(),
                .what = fmt::format("The {} sent RDMA_ERROR for XID {:#010x} although no Call with that XID had come to "
                                    "it: only a responder may.",
                                    name(waited.accused), waited.xid)});
@@ -330,14 +331,14 @@ const Row rows::reply_without_call{
 
 namespace {
 
-void settle_orphan(const Witness& witness, const Case& waited, bool proven) {
+void settle_orphan(const Witness& witness, const Case& waited) {
   // Nothing of who would have asked comes behind it: the Call, and more than that, may be missing.
-  if (!proven) keep_later(witness.connection.of(other(waited.accused)).unseen_asked, waited.frame);
+  if (!waited.proven()) keep_later(witness.connection.of(other(waited.accused)).unseen_asked, waited.frame);
   witness.conclude(waited, {.frames = {waited.frame},
                             .by = waited.accused,
                             .as = Role::responder,
                             .xid = waited.xid,
-                            .at_most = waited.at_most(proven),
+                            .at_most = waited.at_most(),
                             .what = fmt::format("The {} answered XID {:#010x}, with which no Call was sent to it.",
                                                 name(waited.accused), waited.xid)});
 }
@@ -388,7 +389,8 @@ void judge_orphan(const Witness& witness, const trace::Send& event, Side request
     return;
   }
   if (possible_empty_call(connection, requester, xid)) {
-    witness.unchecked(RuleId::reply_without_call, "what was sent with that XID does not say whether it is a Call");
+    witness.unchecked(RuleId::reply_without_call,
+                      "what was sent with that XID has another one, too, or does not say whether it is a Call");
     return;
   }
   const Case::Answering answer{{}, event.ordinal};
@@ -411,7 +413,9 @@ const Row rows::call_unanswered{
     .explanation =
         "The call was open when the capture ended or for a long time. Long operations and calls without a reply exist; "
         "otherwise this is what a hanging mount looks like.",
-    .evidence = "A Call without Reply or RDMA_ERROR. Not decided across a gap, where the reply may simply be missing.",
+    .evidence =
+        "A Call without Reply or RDMA_ERROR. Not decided across a gap, where the reply may simply be missing, nor of a "
+        "message of the server that cannot be read: it may be a Reply.",
     .next =
         "Server: is the call seen (rpcrdma:svcrdma_decode_rqst)? If so, are all nfsd threads busy "
         "(/proc/fs/nfsd/threads, /proc/PID/stack)? Client: sunrpc:rpc_task_sleep shows what the RPC waits for."};
@@ -446,11 +450,22 @@ namespace {
                            calls.size(), calls.size() == 1 ? " was" : "s were", calls.size() == 1 ? "it" : "them")});
 }
 
+/// A message of the server that cannot be read may have been meant as a Reply, and then nothing is said to it.
+[[nodiscard]] bool perhaps_reply(const Transaction& call) {
+  return call.malformed() && call.requester == Side::passive;
+}
+
+/// " (12.0 s later)"; of a capture without times nothing.
+[[nodiscard]] std::string later_text(FrameRef call, FrameRef until) {
+  if (call.time == 0 && until.time == 0) return "";
+  return fmt::format(" ({:.1f} s later)", static_cast<double>(std::max<TimeNs>(until.time - call.time, 0)) / 1e9);
+}
+
 }  // namespace
 
-void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool closed_by_client) {
+void judge_open_calls(const Witness& witness, const Ending& ending) {
   Connection& connection = witness.connection;
-  v2::judge_end(witness, now);
+  v2::judge_end(witness, ending.at);
   const bool end_unseen = connection.facts.closed && connection.facts.closed->how == Closed::How::unseen;
   std::vector<const Transaction*> open;
   for (const auto& [key, call] : connection.transactions) {
@@ -461,6 +476,12 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
       witness.unchecked(RuleId::call_unanswered,
                         fmt::format("whether the message in frame {} is a Long Call or an offered Reply cannot be told",
                                     call.call.number));
+      continue;
+    }
+    if (perhaps_reply(call)) {
+      witness.unchecked(
+          RuleId::call_unanswered,
+          fmt::format("whether the broken message in frame {} is a Call or a Reply cannot be told", call.call.number));
       continue;
     }
     if (answer_may_be_unseen(connection, call) || end_unseen) {
@@ -474,23 +495,24 @@ void judge_open_calls(const Witness& witness, FrameRef now, bool closed, bool cl
             [](const Transaction* a, const Transaction* b) { return a->call.number < b->call.number; });
   // What shows that it is over may come long behind its end.
   const auto& end = connection.facts.closed;
-  const bool over_before = closed && end && end->frame.number != 0 && end->frame.number < now.number;
-  const FrameRef until = over_before ? end->frame : now;
+  const bool over_before =
+      ending.of_connection() && end && end->frame.number != 0 && end->frame.number < ending.at.number;
+  const FrameRef until = over_before ? end->frame : ending.at;
+  const char* end_words = ending.of_connection() ? "when the connection ends" : "at the end of the capture";
   connection.facts.waiting = {open.size(), open.front()->call, until};
   std::size_t named = 0;
-  LeftOpen left{{}, {}, now, closed_by_client};
+  LeftOpen left{{}, {}, ending.at, ending.by == Side::active};
   for (const Transaction* call : open) {
-    HeldFinding unanswered = witness.say(
-        RuleId::call_unanswered,
-        {.frames = {call->call, until},
-         .xid = call->xid,
-         .habit = named++ >= most_open_named,
-         .what = fmt::format("The {}'s Call with XID {:#010x} has no Reply {} ({:.1f} s later).", name(call->requester),
-                             call->xid, closed ? "when the connection ends" : "at the end of the capture",
-                             static_cast<double>(std::max<TimeNs>(until.time - call->call.time, 0)) / 1e9)});
+    HeldFinding unanswered =
+        witness.say(RuleId::call_unanswered,
+                    {.frames = {call->call, until},
+                     .xid = call->xid,
+                     .habit = named++ >= most_open_named,
+                     .what = fmt::format("The {}'s Call with XID {:#010x} has no Reply {}{}.", name(call->requester),
+                                         call->xid, end_words, later_text(call->call, until))});
     left.calls.push_back({call->requester, call->xid, call->call, std::move(unanswered)});
   }
-  if (!closed) return;
+  if (!ending.of_connection()) return;
   left.lost = say_lost_by_close(witness, left);
   if (may_cross_with_close(connection)) connection.left_open = std::move(left);
 }

@@ -158,7 +158,7 @@ bool judge_positions(const Turn& turn) {
     accuse(RuleId::read_list_unordered,
            fmt::format("The {}'s Read list goes back from position {} to {}; positions may only rise.",
                        name(turn.side()), falling->position, std::next(falling)->position));
-    owe_refusal(turn, false);
+    owe_refusal(turn, Due::Wrong::message);
   }
   return sound;
 }

@@ -89,7 +89,7 @@ struct Beyond {
   return {};
 }
 
-void settle_sends(const Witness& witness, const Case& waited, bool proven) {
+void settle_sends(const Witness& witness, const Case& waited) {
   const Case::SendsAboveLimit& sends = *waited.is<Case::SendsAboveLimit>();
   const bool first = waited.rule == RuleId::v2_credit_initial_exceeded;
   std::string message =
@@ -108,7 +108,7 @@ void settle_sends(const Witness& witness, const Case& waited, bool proven) {
   witness.conclude(waited, {.frames = {waited.frame, first ? sends.first : waited.evidence},
                             .by = waited.accused,
                             .xid = waited.xid,
-                            .at_most = waited.at_most(proven),
+                            .at_most = waited.at_most(),
                             .what = std::move(message)});
 }
 
@@ -172,7 +172,7 @@ constexpr std::uint64_t furthest = INT32_MAX - 1;
 }
 
 /// What its peer sent before may stand behind it in the capture, or be missing.
-void settle_limit(const Witness& witness, const Case& waited, bool proven) {
+void settle_limit(const Witness& witness, const Case& waited) {
   const Case::LimitTooFar& limit = *waited.is<Case::LimitTooFar>();
   Credits& bound = witness.connection.v2.of(other(waited.accused)).credits;
   // Those that stand in front of it in the file were only delivered late.
@@ -185,7 +185,7 @@ void settle_limit(const Witness& witness, const Case& waited, bool proven) {
     bound.base = Credits::Base::zero;
     return;
   }
-  if (!proven || !all_seen(witness.connection)) {
+  if (!waited.proven() || !all_seen(witness.connection)) {
     witness.unchecked(waited.rule, "a message that it rests on may be missing");
     return;
   }
@@ -289,6 +289,8 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
     credits.spared = 1;
     return;
   }
+  // By the letter of the draft the peer has to take it.
+  if (over.least == 0 && credits.heard) send.credits = RecentSend::Credits::uncertain;
   send.in_flight += static_cast<std::uint64_t>(over.resolved) + 1U;
   accuse_later(witness, event, rule, before, over, credits.heard ? over.severity() : Severity::error, send.xid);
 }

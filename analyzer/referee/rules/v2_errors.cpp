@@ -39,7 +39,7 @@ RecentSend* refused_by(const Turn& turn) {
 
 namespace {
 
-void settle_stray_error(const Witness& witness, const Case& waited, bool proven) {
+void settle_stray_error(const Witness& witness, const Case& waited) {
   Connection& connection = witness.connection;
   const bool answers_something = connection.of(other(waited.accused)).sends.newest([&](const RecentSend& s) {
     return s.version && s.xid == waited.xid && s.htype != error_type;
@@ -52,7 +52,7 @@ void settle_stray_error(const Witness& witness, const Case& waited, bool proven)
                             .by = waited.accused,
                             .as = when(waited.rule == RuleId::reply_without_call, Role::responder),
                             .xid = waited.xid,
-                            .at_most = waited.at_most(proven),
+                            .at_most = waited.at_most(),
                             .what = to_error ? fmt::format("The {} answered an error (frame {}) with an error.",
                                                            name(waited.accused), waited.evidence.number)
                                     : waited.rule == RuleId::reply_without_call
@@ -65,7 +65,7 @@ void settle_stray_error(const Witness& witness, const Case& waited, bool proven)
                                            .by = waited.accused,
                                            .as = Role::responder,
                                            .xid = waited.xid,
-                                           .at_most = waited.at_most(proven),
+                                           .at_most = waited.at_most(),
                                            .what = nothing});
 }
 
@@ -225,7 +225,8 @@ bool pay_dues(const Turn& turn) {
   bool of_another = false;
   std::erase_if(turn.state().due, [&](const Due& due) {
     if (due.side != other(turn.side())) return false;
-    if (due.xid != turn.xid()) return due.continuation && (inval_cont || due.interrupted == turn.xid());
+    if (due.xid != turn.xid())
+      return due.wrong == Due::Wrong::sequence && (inval_cont || due.interrupted == turn.xid());
     of_another = of_another || std::none_of(properties.begin(), properties.end(), [&](const PropertyMessage& message) {
                    return message.frame.number == due.frame.number;
                  });
@@ -248,7 +249,7 @@ namespace {
   const auto may_be = [&](Due::Of message) { (message == Due::Of::call ? call : reply) = true; };
   for (const Due& due : turn.state().due) {
     if (due.side != other(turn.side())) continue;
-    if (!any_fault && due.continuation != (code == ErrorCode::inval_cont)) continue;
+    if (!any_fault && (due.wrong == Due::Wrong::sequence) != (code == ErrorCode::inval_cont)) continue;
     if (due.xid == turn.xid()) may_be(due.message);
     if (due.interrupted == turn.xid()) may_be(due.broken);
   }
@@ -338,7 +339,7 @@ bool judge_other_version(const Turn& turn, const Transaction* answered) {
   turn.say_when_heard(RuleId::bad_version, connection.v2.settled,
                       fmt::format("The {}'s header says version {}; this connection speaks version 2.",
                                   name(turn.side()), fixed.version));
-  owe_refusal(turn, false);
+  owe_refusal(turn, Due::Wrong::message);
   return false;
 }
 
@@ -367,15 +368,15 @@ void remember_due(const Turn& turn, Due fault, const Continuation* interrupted) 
 
 }  // namespace
 
-void owe_refusal(const Turn& turn, bool continuation, const Continuation* interrupted) {
+void owe_refusal(const Turn& turn, Due::Wrong wrong, const Continuation* interrupted) {
   Due fault;
-  fault.continuation = continuation;
+  fault.wrong = wrong;
   remember_due(turn, fault, interrupted);
 }
 
 void allow_refusal(const Turn& turn, const Continuation* interrupted) {
   Due fault;
-  fault.continuation = interrupted != nullptr;
+  if (interrupted != nullptr) fault.wrong = Due::Wrong::sequence;
   fault.owed = false;
   remember_due(turn, fault, interrupted);
 }
@@ -405,7 +406,8 @@ void judge_dues(const Witness& witness) {
   Connection& connection = witness.connection;
   for (const Due& due : connection.v2.due) {
     if (!due.owed) continue;
-    const RuleId rule = due.continuation ? RuleId::v2_inval_cont_missing : RuleId::error_missing;
+    const bool of_sequence = due.wrong == Due::Wrong::sequence;
+    const RuleId rule = of_sequence ? RuleId::v2_inval_cont_missing : RuleId::error_missing;
     if (!all_seen(connection)) {
       witness.unchecked(rule, "the refusal may be missing from the capture");
       continue;
@@ -423,7 +425,7 @@ void judge_dues(const Witness& witness) {
                            "The {} went on for {:.1f} s after the {} in frame {} and never sent RDMA2_ERROR for "
                            "it.",
                            name(other(due.side)), static_cast<double>(until.time - due.frame.time) / 1e9,
-                           due.continuation ? "broken sequence" : "broken message", due.frame.number)});
+                           of_sequence ? "broken sequence" : "broken message", due.frame.number)});
   }
   connection.v2.due.clear();
 }

@@ -13,11 +13,12 @@ namespace rpcrdma::referee::v2 {
 
 namespace {
 
-void settle_said(const Witness& witness, const Case& waited, bool proven) {
-  if (!proven || !all_seen(witness.connection)) {
-    witness.unchecked(waited.rule, "a message that it rests on may be missing");
-    return;
-  }
+void leave_unsaid(const Witness& witness, const Case& waited) {
+  witness.unchecked(waited.rule, "a message that it rests on may be missing");
+}
+
+void say_it(const Witness& witness, const Case& waited) {
+  if (!all_seen(witness.connection)) return leave_unsaid(witness, waited);
   const Case::Said& said = *waited.is<Case::Said>();
   witness.conclude(waited, {.frames = {waited.frame, waited.evidence},
                             .by = waited.accused,
@@ -27,10 +28,15 @@ void settle_said(const Witness& witness, const Case& waited, bool proven) {
                             .what = said.what});
 }
 
+void settle_said(const Witness& witness, const Case& waited) {
+  waited.proven() ? say_it(witness, waited) : leave_unsaid(witness, waited);
+}
+
 /// Nothing that comes behind a side's last properties changes them.
-void settle_by_properties(const Witness& witness, const Case& waited, bool proven) {
+void settle_by_properties(const Witness& witness, const Case& waited) {
   const FrameRef last = witness.connection.v2.of(other(waited.accused)).announced.final;
-  settle_said(witness, waited, proven || (last.number != 0 && last.number == waited.evidence.number));
+  const bool by_the_last = last.number != 0 && last.number == waited.evidence.number;
+  by_the_last ? say_it(witness, waited) : settle_said(witness, waited);
 }
 
 }  // namespace
@@ -81,7 +87,6 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
   if (error.fault == wire::Fault::truncated || event.holes) {
     turn.unchecked(RuleId::xdr_malformed, fmt::format("frame {} was cut inside the header", event.frame.number));
     turn.connection.distrust(kept_finished, Doubt::cut_message);
-    turn.connection.of(event.side).cannot_be_read(event.frame);  // whatever it ends or answers
     turn.mine().lose_track();
     return;
   }
@@ -107,7 +112,7 @@ void judge_undecodable(const Turn& turn, const wire::DecodeError& error) {
                fmt::format("The {}'s {} cannot be decoded: {} at octet {} of {}.", name(event.side),
                            wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, event.wire_length));
   doubt_memory(turn.connection, event, std::move(finding));
-  if (wire::is_call(turn.type()) && !owed) owe_refusal(turn, false);
+  if (wire::is_call(turn.type()) && !owed) owe_refusal(turn, Due::Wrong::message);
 }
 
 }  // namespace rpcrdma::referee::v2

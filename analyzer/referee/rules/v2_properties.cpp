@@ -182,7 +182,7 @@ const Row rows::v2_connprop_too_large{
 
 namespace {
 
-void settle_size(const Witness& witness, const Case& waited, bool proven) {
+void settle_size(const Witness& witness, const Case& waited) {
   const Case::Size& size = *waited.is<Case::Size>();
   Connection& connection = witness.connection;
   if (unsure_of_size(connection, waited.accused)) {
@@ -205,7 +205,7 @@ void settle_size(const Witness& witness, const Case& waited, bool proven) {
                                 .by = waited.accused,
                                 .as = send != nullptr ? send->role() : std::nullopt,
                                 .xid = waited.xid,
-                                .at_most = waited.at_most(proven || all_announced),
+                                .at_most = all_announced ? waited.severity : waited.at_most(),
                                 .what = size_message(connection, waited.accused, size.length, bound)});
   if (send != nullptr && !send->size_finding) send->size_finding = std::move(finding);
 }
@@ -284,7 +284,8 @@ void conclude_refused_size(const Witness& witness, Side sender, std::uint64_t or
   Case waited = std::move(*at);
   cases.erase(at);
   waited.order = Case::Order::proven;  // it arrived, and did not fit
-  waited.settle(witness, waited, false);
+  waited.settled_by = Case::SettledBy::refusal;
+  waited.settle(witness, waited);
 }
 
 const Row rows::v2_connprop_after_final{
@@ -380,12 +381,12 @@ void take_properties(const Turn& turn) {
         fmt::format("The {} sent {} after its RDMA2_CONNPROP_FINAL (frame {}) had ended the exchange of properties.",
                     name(turn.side()), wire::htype_name_v2(turn.header.fixed.proc), announcement.final.number),
         Severity::error);
-    owe_refusal(turn, true);
+    owe_refusal(turn, Due::Wrong::sequence);
     return;
   }
   announcement.middle = final ? FrameRef{} : frame;
   if (bad) {
-    owe_refusal(turn, false);
+    owe_refusal(turn, Due::Wrong::message);
     return;
   }
   announcement.unsure &= ~bits_of(message);
@@ -398,7 +399,7 @@ void judge_bad_properties(const Turn& turn, const wire::DecodeError& error) {
                        wire::htype_name_v2(turn.header.fixed.proc), error.field, error.offset, turn.event.wire_length));
   remember_properties(turn, Applied::bad);
   if (turn.type() == wire::HeaderType::connprop_final) turn.mine().announced.middle = {};
-  owe_refusal(turn, false);
+  owe_refusal(turn, Due::Wrong::message);
 }
 
 namespace {

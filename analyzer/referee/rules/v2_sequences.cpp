@@ -188,7 +188,7 @@ bool judge_sequence(const Turn& turn) {
     if (!harmless) {
       owed = open.call;
       if (owed) {
-        owe_refusal(turn, true, &open);
+        owe_refusal(turn, Due::Wrong::sequence, &open);
       } else {
         allow_refusal(turn, &open);
       }
@@ -204,7 +204,7 @@ bool judge_sequence(const Turn& turn) {
                          name(turn.side()), type_name, mine.announced.middle.number),
              harmless ? Severity::note : Severity::error);
     if (!harmless) {
-      owe_refusal(turn, true);
+      owe_refusal(turn, Due::Wrong::sequence);
       owed = true;
       mine.announced.middle = {};
     }
@@ -324,7 +324,7 @@ void judge_rpc_start(const Turn& turn, const Piece& piece) {
       return;
     }
     judge_xid(turn, event, turn.xid(), rpc_xid);
-    if (wire::is_call(type)) owe_refusal(turn, false);
+    if (wire::is_call(type)) owe_refusal(turn, Due::Wrong::message);
     return;
   }
   if (payload.size() < 8) return;

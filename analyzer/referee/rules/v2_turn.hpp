@@ -134,7 +134,7 @@ inline constexpr std::uint32_t error_type = 4;
 /// XID; nullptr: there is none.
 [[nodiscard]] bool judge_other_version(const Turn& turn, const Transaction* answered);
 /// `interrupted`: the message that this one broke into.
-void owe_refusal(const Turn& turn, bool continuation, const Continuation* interrupted = nullptr);
+void owe_refusal(const Turn& turn, Due::Wrong wrong, const Continuation* interrupted = nullptr);
 /// A Reply is malformed, or broken into: its receiver may refuse it, and need not.
 void allow_refusal(const Turn& turn, const Continuation* interrupted = nullptr);
 void count_for_dues(Connection& connection, Side sender);

@@ -118,9 +118,14 @@ struct Case {
   /// Its connection was ended by a request or a FIN, and nothing is missing. What the accused had received it had
   /// acknowledged by then, and an acknowledgement of what is missing leaves a gap.
   bool orderly = false;
-  /// `proven`: something later of the other side was delivered without a hole, so that nothing can be missing in
-  /// between. At the end of a capture the last packets may be, and then it is told as a note.
-  void (*settle)(const Witness& witness, const Case& waited, bool proven) = nullptr;
+  /// What tells that the accused's peer has said nothing since that would excuse it.
+  enum class SettledBy : std::uint8_t {
+    proof,   ///< something later of the peer was delivered without a hole: nothing can be missing in between
+    end,     ///< of its connection, or of the capture, whose last packets may be missing
+    refusal  ///< the peer refused what it is about: what it had said before may be missing all the same
+  } settled_by = SettledBy::proof;
+  /// Where nothing proves it, it is told as a note, or not at all.
+  void (*settle)(const Witness& witness, const Case& waited) = nullptr;
 
   template <class About>
   [[nodiscard]] const About* is() const noexcept {
@@ -149,7 +154,8 @@ struct Case {
     return answer() != nullptr || is<UnknownMemory>() != nullptr || is<Done>() != nullptr ||
            is<StrayError>() != nullptr;
   }
-  [[nodiscard]] Severity at_most(bool proven) const noexcept { return proven ? severity : Severity::note; }
+  [[nodiscard]] bool proven() const noexcept { return settled_by == SettledBy::proof; }
+  [[nodiscard]] Severity at_most() const noexcept { return proven() ? severity : Severity::note; }
 };
 
 }  // namespace rpcrdma::referee

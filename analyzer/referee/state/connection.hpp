@@ -26,17 +26,19 @@
 #include "referee/state/ledger.hpp"
 #include "referee/state/memory_map.hpp"
 #include "referee/state/offers.hpp"
-#include "referee/state/recent.hpp"
 #include "referee/state/side.hpp"
 #include "referee/state/side_names.hpp"
 #include "referee/state/suspect.hpp"
 #include "referee/state/transactions.hpp"
 #include "referee/state/version2.hpp"
 #include "trace/events.hpp"
+#include "trace/recent.hpp"
 #include "wire/nfs_items.hpp"
 #include "wire/rpc.hpp"
 
 namespace rpcrdma::referee {
+
+using trace::Recent;
 
 /// Room for judging chunk lists, so that no message needs new memory.
 struct ChunkScratch {

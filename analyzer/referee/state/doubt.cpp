@@ -12,7 +12,7 @@ std::string_view text(Doubt doubt) noexcept {
     case Doubt::frames_missing:
       return "frames of this connection are missing from the capture";
     case Doubt::input_lost:
-      return "a capture in between could not be read, or not to its end";
+      return "a capture in between is missing, or could not be read to its end";
     case Doubt::framing_lost:
       return "where the messages of this connection begin and end can no longer be told";
     case Doubt::headless:

@@ -23,7 +23,7 @@ struct Cost {
   std::uint64_t octets = 0;
 
   void took(TimeNs time) noexcept {
-    if (time < 0) return;  // a clock step
+    if (time <= 0) return;  // a clock step, or a clock that stands
     ++timed;
     total = trace::plus(total, time);
     longest = longest > time ? longest : time;
@@ -51,6 +51,7 @@ struct Ledger {
   /// Messages of this side since its peer's newest one that take a Receive and need not get an answer: broken ones,
   /// stray Replies, RDMA_DONE, RDMA_ERROR.
   std::uint64_t unanswered = 0;
+  std::uint64_t dones = 0;  ///< of these, RDMA_DONE
   FrameRef first_call;
   FrameRef last_reply;
   bool over = false;  ///< inside an episode of too many Calls

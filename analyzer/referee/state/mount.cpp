@@ -11,8 +11,6 @@ namespace rpcrdma::referee {
 
 namespace {
 
-/// A client sends again right after it has connected, what it had open.
-constexpr std::uint64_t calls_sent_again = 1024;
 /// With nconnect there are sixteen beside each other; where they fall silent and the client connects again, twice as
 /// many, and so on.
 constexpr std::size_t connections_looked_at = 64;
@@ -51,17 +49,38 @@ LookedAt each_beside(const Connection& connection, Visit visit) {
   return LookedAt::enough;
 }
 
-[[nodiscard]] Transaction* open_elsewhere(Connection& connection, const Transaction& call) {
-  if (connection.facts.messages.calls > calls_sent_again) return nullptr;
-  Transaction* found = nullptr;
+/// Of the Call, on another connection.
+struct EarlierCopy {
+  Transaction* call = nullptr;
+  enum class Answer : std::uint8_t {
+    none,
+    refused,  ///< by who had asked
+    late      ///< it stands behind the newer copy
+  } answer = Answer::none;
+};
+
+/// Where the beginning of a connection is not in the capture, it may be known late, and what was said on it with it: so
+/// the copy may come here behind the answer that it stands in front of.
+[[nodiscard]] bool answered_behind(const Transaction& earlier, const Transaction& copy) noexcept {
+  return earlier.answers == 1 && earlier.call.number < copy.call.number && earlier.reply.number > copy.call.number;
+}
+
+/// For which its requester waited when it sent the Call.
+[[nodiscard]] EarlierCopy open_elsewhere(Connection& connection, const Transaction& call) {
+  if (!in_time_to_repeat(connection)) return {};
+  EarlierCopy found;
   const LookedAt looked_at = each_beside(connection, [&](Connection& beside) {
     Transaction* same = beside.find(call.requester, call.xid);
     if (same == nullptr || same->settled_elsewhere()) return Look::on;
-    const bool refused = same->answers == 1 && beside.refused(same->reply);
-    if (same->answers != 0 && !refused) return Look::on;
+    auto answer = EarlierCopy::Answer::none;
+    if (same->answers != 0) {
+      const bool refused = same->answers == 1 && beside.refused(same->reply);
+      if (!refused && !answered_behind(*same, call)) return Look::on;
+      answer = refused ? EarlierCopy::Answer::refused : EarlierCopy::Answer::late;
+    }
     const bool read = same->payload && call.payload;
     if (!as_long(*same, call) && !(read && same_request(same->likeness(), call.likeness()))) return Look::on;
-    found = same;
+    found = {same, answer};
     return Look::no_more;
   });
   if (looked_at == LookedAt::some) connection.mount->not_compared.note(call.requester, call.xid, call.call);
@@ -72,10 +91,11 @@ LookedAt each_beside(const Connection& connection, Visit visit) {
 
 void take_up_wait(Connection& connection, Transaction& call) {
   Mount& mount = *connection.mount;
-  if (Transaction* silent = open_elsewhere(connection, call)) {
-    silent->sent_again = call.call;
-    call.first_copy = silent->first_copy.number != 0 ? silent->first_copy : silent->call;
-    call.refused_answer = silent->answers != 0 ? silent->reply : silent->refused_answer;
+  if (const auto [earlier, answer] = open_elsewhere(connection, call); earlier != nullptr) {
+    earlier->sent_again = call.call;
+    call.first_copy = earlier->first_copy.number != 0 ? earlier->first_copy : earlier->call;
+    call.refused_answer = answer == EarlierCopy::Answer::refused ? earlier->reply : earlier->refused_answer;
+    if (answer == EarlierCopy::Answer::late) call.answered_as = earlier->call;
     return;
   }
   const auto same = [&](const OpenCall& lost) {
@@ -83,7 +103,14 @@ void take_up_wait(Connection& connection, Transaction& call) {
            perhaps_same_request(lost.likeness, lost.wire_length, call);
   };
   const auto lost = std::find_if(mount.lost_calls.begin(), mount.lost_calls.end(), same);
-  if (lost == mount.lost_calls.end()) return;
+  if (lost == mount.lost_calls.end()) {
+    if (call.requester != Side::active) return;
+    if (const auto left = mount.left_out.find(call.xid); left != mount.left_out.end()) {
+      mount.left_out.erase(left);
+      --mount.lost_left_out;
+    }
+    return;
+  }
   call.first_copy = lost->first;
   call.refused_answer = lost->answer;
   mount.lost_calls.erase(lost);
@@ -135,7 +162,7 @@ std::optional<Unheard> take_up_unheard(Connection& connection, Transaction& call
   };
   const auto before = std::find_if(unheard.begin(), unheard.end(), same);
   if (before == unheard.end()) {
-    if (connection.facts.messages.calls > calls_sent_again) return std::nullopt;
+    if (!in_time_to_repeat(connection)) return std::nullopt;
     const Unheard* answered = connection.mount->answered_last.newest(same);
     if (answered != nullptr) call.unheard_copy = answered->call;
     return std::nullopt;
@@ -148,14 +175,21 @@ std::optional<Unheard> take_up_unheard(Connection& connection, Transaction& call
 
 namespace {
 
+/// A Call of NFSv4 that was cut before it says which request of its session it is may be one of another connection.
+[[nodiscard]] bool slot_not_read(const Mount& mount, const Transaction& call) {
+  if (!call.procedure || call.session || call.payload || mount.lives.size() + mount.alive.size() < 2) return false;
+  return std::get<0>(*call.procedure) == wire::nfs_program && std::get<1>(*call.procedure) == 4;
+}
+
 /// Where an earlier connection is not in the capture as a whole, or more was open on it than is kept, a first copy may
 /// be missing of all that comes right behind the next.
 [[nodiscard]] bool first_copy_may_be_missing(const Connection& connection) {
   const Mount& mount = *connection.mount;
-  if (connection.facts.messages.calls > calls_sent_again) return false;
+  if (!in_time_to_repeat(connection)) return false;
   const auto earlier = [&](FrameRef opened) { return opened.number < connection.facts.opened.number; };
   const auto gap = [](const FrameRef& at) { return at.number != 0; };
   if (gap(mount.forgotten_unheard) && earlier(mount.forgotten_unheard)) return true;
+  if (gap(mount.input_lost) && !later(mount.input_lost, connection.facts.opened)) return true;
   return std::any_of(mount.lives.begin(), mount.lives.end(),
                      [&](const Life& life) {
                        return earlier(life.opened) &&
@@ -180,10 +214,16 @@ bool Life::sampled() const noexcept {
 }
 
 bool gap_behind(const Mount& mount, FrameRef frame) noexcept {
-  if (later(mount.forgotten_lack, frame)) return true;
+  if (later(mount.forgotten_lack, frame) || later(mount.input_lost, frame)) return true;
   return std::any_of(mount.lives.begin(), mount.lives.end(), [&](const Life& life) {
     return life.sampled() || std::max(life.newest_lack[0].number, life.newest_lack[1].number) > frame.number;
   });
+}
+
+bool in_time_to_repeat(const Connection& connection) noexcept {
+  // A client sends again right after it has connected, what it had open.
+  constexpr std::uint64_t calls_sent_again = 1024;
+  return connection.facts.messages.calls <= calls_sent_again;
 }
 
 bool gap_beside(const Connection& connection, std::uint64_t behind) noexcept {
@@ -192,9 +232,10 @@ bool gap_beside(const Connection& connection, std::uint64_t behind) noexcept {
 }
 
 bool may_be_repetition(const Connection& connection, const Transaction& call) {
-  if (call.first_copy.number != 0 || call.unheard_copy.number != 0) return true;
+  const auto copy = [](FrameRef earlier) { return earlier.number != 0; };
+  if (copy(call.first_copy) || copy(call.unheard_copy) || copy(call.slot_copy)) return true;
   if (connection.mount == nullptr) return false;
-  if (first_copy_may_be_missing(connection)) return true;
+  if (first_copy_may_be_missing(connection) || slot_not_read(*connection.mount, call)) return true;
   bool found = false;
   const LookedAt looked_at = each_beside(connection, [&](const Connection& beside) {
     const Transaction* same = beside.find(call.requester, call.xid);
@@ -203,7 +244,7 @@ bool may_be_repetition(const Connection& connection, const Transaction& call) {
     found = !same->payload || !call.payload || same_request(same->likeness(), call.likeness());
     return found ? Look::no_more : Look::on;
   });
-  return found || (looked_at == LookedAt::some && connection.facts.messages.calls <= calls_sent_again);
+  return found || (looked_at == LookedAt::some && in_time_to_repeat(connection));
 }
 
 CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept {
@@ -245,19 +286,10 @@ void settle_copy(Connection& connection, const Transaction& call) {
 
 }  // namespace
 
-void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait) {
-  if (connection.mount == nullptr) return;
-  if (call.sent_again.number != 0) settle_copy(connection, call);
-  if (call.requester != Side::active) return;
-  if (call.outcome == Transaction::Outcome::unread) count_done(connection.mount->nfs);
-  connection.answer_before = std::exchange(connection.last_answer, answer.frame);
-  LongWaits& waits = connection.mount->waits;
-  ++waits.answered;
-  count_operation(*connection.mount, call, answer);
-  if (call.ended_by == Transaction::EndedBy::error) {
-    ++waits.refused;
-    return;
-  }
+namespace {
+
+void count_long(LongWaits& waits, const Connection& connection, const Transaction& call, const trace::Send& answer,
+                TimeNs long_wait) {
   const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
   const TimeNs took = std::max<TimeNs>(answer.last.time - first.time, 0);  // of two taps one may be ahead
   waits.counts_from = long_wait;
@@ -279,6 +311,36 @@ void count_wait(Connection& connection, const Transaction& call, const trace::Se
   waits.worst.reply_frame = answer.frame;
   waits.worst.seconds = static_cast<double>(took) / 1e9;
   waits.worst.operation = operation_name(call);
+}
+
+}  // namespace
+
+void count_wait(Connection& connection, Transaction& call, const trace::Send& answer, TimeNs long_wait) {
+  if (connection.mount == nullptr) return;
+  Mount& mount = *connection.mount;
+  if (call.sent_again.number != 0) settle_copy(connection, call);
+  const bool refused = call.ended_by == Transaction::EndedBy::error;
+  if (call.requester != Side::active) {
+    if (refused) {
+      mount.nfs.promises.refuse_callback(call.call, answer.frame);
+    } else {
+      count_long(mount.callback_waits, connection, call, answer, long_wait);
+    }
+    return;
+  }
+  if (refused) {
+    take_transport_error(mount.nfs, call, answer.octets, {answer.frame, connection.id()});
+  } else if (call.outcome == Transaction::Outcome::unread) {
+    count_done(mount.nfs);
+  }
+  connection.answer_before = std::exchange(connection.last_answer, answer.frame);
+  ++mount.waits.answered;
+  count_operation(mount, call, answer);
+  if (refused) {
+    ++mount.waits.refused;
+    return;
+  }
+  count_long(mount.waits, connection, call, answer, long_wait);
 }
 
 void forget_wait(LongWaits& waits, const Transaction& call) {

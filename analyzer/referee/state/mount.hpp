@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -23,11 +24,14 @@
 #include "referee/state/connection.hpp"
 #include "referee/state/nfs_watch.hpp"
 #include "referee/state/not_compared.hpp"
+#include "referee/state/obstacle.hpp"
 #include "referee/state/operation_clocks.hpp"
-#include "referee/state/recent.hpp"
 #include "trace/events.hpp"
+#include "trace/recent.hpp"
 
 namespace rpcrdma::referee {
+
+using trace::Recent;
 
 /// Attempts that fail one after the other.
 struct AttemptSeries {
@@ -74,6 +78,7 @@ struct OpenCall {
     surely,
     perhaps,         ///< its answer may be what the capture lacks
     perhaps_beside,  ///< likewise: nothing is known to be missing of its connection, and much of others or all over
+    perhaps_cut,     ///< likewise: all frames are there, and the capture cut what would tell
     perhaps_again,   ///< it may have been sent again on one of more connections than are compared
     perhaps_no_call  ///< it may as well be a Reply that is offered to be read
   } waits = Waits::surely;
@@ -94,9 +99,18 @@ struct OpenCall {
     no_receive  ///< it arrives, and its receiver is not ready
   } vain = Vain::no;
   FrameRef newest_copy;  ///< of what is sent in vain
-  FrameRef no_credit;    ///< version 2: since then its responder may send nothing, to the end; number 0: not so
-  FrameRef no_window;    ///< iWARP: since then its requester's TCP takes nothing, to the end; number 0: not so
-  FrameRef pulling;      ///< RDMA Read of its chunks that waits for its answer; number 0: none
+  /// InfiniBand: its responder's last word is that it has not taken it (NAK for a lost packet, RNR NAK), and it was not
+  /// sent again since; number 0: not so.
+  FrameRef denied;
+  FrameRef no_credit;  ///< version 2: since then its responder may send nothing, to the end; number 0: not so
+  FrameRef no_window;  ///< iWARP: since then its requester's TCP takes nothing, to the end; number 0: not so
+  /// RDMA operation of its responder that its requester has not answered.
+  struct AtWork {
+    FrameRef op;           ///< number 0: none
+    FrameRef newest_copy;  ///< sent again and again to the end, and never answered; number 0: not so
+  };
+  AtWork pulling;  ///< Read of its chunks
+  AtWork pushing;  ///< Write of its results
   /// Its Reply is offered to be read, and the requester's Read of that has no answer.
   struct Fetching {
     FrameRef reply;  ///< number 0: not so
@@ -141,13 +155,19 @@ class NewestGaps {
   FrameRef beside_;
 };
 
-/// What was concluded when a connection was closed in good order, as nothing seemed to be missing in front of that.
-struct TrustedClose {
+/// What was concluded as nothing seemed to be missing from a place in which a gap may still turn out to lie.
+struct Resting {
+  enum class On : std::uint8_t {
+    close,      ///< in good order, with nothing missing in front of it
+    first_copy  ///< no earlier connection seemed to have a copy of the Call
+  };
   HeldFinding finding;
   RuleId rule = RuleId{};
   ConnectionId connection = 0;
-  std::uint64_t seen_until = 0;  ///< newest Send of the side that would tell; what was missing stood behind it
-  std::uint64_t closed = 0;      ///< and in front of this frame
+  On on = On::close;
+  trace::Side side = trace::Side::passive;  ///< what was missing is of this one
+  std::uint64_t behind = 0;  ///< a frame: newest Send of that side; the first one of the Call's connection
+  std::uint64_t before = 0;  ///< in front of this frame it stood
 };
 
 /// What is left of a connection when it, or the capture, is over.
@@ -244,10 +264,11 @@ struct Mount {
   static constexpr std::size_t most_attempts = 512;
   static constexpr std::size_t most_series = 64;
   static constexpr std::size_t most_lost_calls = 1024;
+  static constexpr std::size_t most_left_out = 16'384;
   static constexpr std::size_t most_unheard = 256;
   static constexpr std::size_t most_lives = 1024;
   static constexpr std::size_t most_connections_named = 4096;
-  static constexpr std::size_t most_trusted_closes = 64;
+  static constexpr std::size_t most_resting = 128;
 
   // Lists take no room while they are empty: a capture may hold thousands of mounts.
   std::uint32_t id = 0;
@@ -260,6 +281,7 @@ struct Mount {
   std::vector<OpenCall> lost_calls;                   ///< of connections that are over
   std::vector<OpenCall> open_calls;                   ///< at the end of the capture, of connections that are open
   std::uint64_t lost_left_out = 0;              ///< Calls of the client for which there was no room in `lost_calls`
+  std::multiset<std::uint32_t> left_out;        ///< their XIDs, as far as there is room: they may be sent again
   std::uint64_t open_left_out = 0;              ///< the same: younger than all in `open_calls`
   std::vector<Unheard> unheard;                 ///< of connections that are over
   Recent<Unheard, most_unheard> answered_last;  ///< right before the close: their client may have taken no notice
@@ -268,9 +290,15 @@ struct Mount {
   std::uint64_t forgotten_lives = 0;
   FrameRef forgotten_lack;  ///< the newest of what they lacked; number 0: nothing
   NotCompared not_compared;
-  FrameRef clock_set;  ///< of the capture: set back before this frame; number 0: never
+  FrameRef input_lost;  ///< of the capture: what stands in front of this frame could not be read; number 0: all could
+  FrameRef clock_set;   ///< of the capture: set back before this frame; number 0: never
+  /// Do the frames of the capture say when they were taken?
+  enum class Times : std::uint8_t {
+    told,
+    none  ///< simple packets of pcapng, or a program that wrote zeros: how long anything took is not known
+  } times = Times::told;
   NewestGaps gaps;
-  std::vector<TrustedClose> trusted_closes;
+  std::vector<Resting> resting;
   /// Some of its connections may have been left with a DREQ that got no answer.
   bool left_unanswered = false;
   FrameRef unrecognised;  ///< newest request for a connection of which the capture cut what it is for; number 0: none
@@ -279,6 +307,7 @@ struct Mount {
   std::map<ConnectionId, Connection*> alive;            ///< that may still be seen
   std::map<ConnectionId, Connection*> calling;          ///< those of them of which Calls are remembered
   LongWaits waits;
+  LongWaits callback_waits;  ///< of the server's Calls; `answered` and `refused` are not counted
   NfsWatch nfs;
   OperationClocks clocks;
   std::optional<MountFacts::NfsOverTcp> nfs_over_tcp;
@@ -315,6 +344,9 @@ struct Mount {
 /// its acknowledgement, leaves no gap. Over TCP it does.
 [[nodiscard]] bool gap_beside(const Connection& connection, std::uint64_t behind) noexcept;
 
+/// What comes on it may have been open on an earlier one.
+[[nodiscard]] bool in_time_to_repeat(const Connection& connection) noexcept;
+
 /// `answer`: the first one.
 [[nodiscard]] CallTimes times_of(const Transaction& call, const trace::Send& answer) noexcept;
 /// By the name that mountstats uses, as far as it was read (MountFacts::operation_not_read).
@@ -347,7 +379,7 @@ void count_unseen_wait(Connection& connection, const Transaction& call);
 /// What came as the answer to the Call was none: how long it was waited for is nobody's longest wait.
 void forget_wait(LongWaits& waits, const Transaction& call);
 /// The Call's first answer, or what refuses it.
-void count_wait(Connection& connection, const Transaction& call, const trace::Send& answer, TimeNs long_wait);
+void count_wait(Connection& connection, Transaction& call, const trace::Send& answer, TimeNs long_wait);
 
 /// What became of a mount, as the rules of group N and the sentence see it.
 struct Assessment {
@@ -358,6 +390,7 @@ struct Assessment {
     nothing_readable,  ///< of the messages
     only_tcp,          ///< TCP is up, and what went over it was cut before it told what it is
     frames_missing,
+    messages_cut,    ///< whether what waits is a Call, or what came since answers it
     more_ended,      ///< elsewhere in its session than is kept: what is awaited may be among it
     not_kept,        ///< more copies or recalls were under way at a time than are kept
     not_compared,    ///< what waits may have been sent again on one of more connections than are compared
@@ -365,13 +398,16 @@ struct Assessment {
     message_unread,  ///< of what came in pieces the end could not be read
     last_words_cut,  ///< whether what the client sent last is a Call
     clock_set,       ///< how long somebody waited, or repeated itself
+    no_times,        ///< the same, as the capture has no times
     answer_missing,  ///< whether the server took the connection
+    input_lost,      ///< whether it came up, or worked again, where input could not be read
     purpose_cut,     ///< whether a connection since the mount's own is one of it
     port_missing,    ///< whether the attempts that fail are for the service of this mount
     end_unseen,      ///< whether the newest connection ended, or goes on as another one
     unconfirmed      ///< whether what confirms the connection came to the server
   } doubt = Doubt::none;
   MountFacts::State state = MountFacts::State::unknown;
+  Obstacle obstacle = Obstacle::not_known;
   Owes owes = Owes::unknown;
   MountFacts::Roles roles = MountFacts::Roles::known;
   std::optional<FrameRef> since;
@@ -383,15 +419,18 @@ struct Assessment {
   Assessment(Assessment&&) = default;  // and no copies: `failing` points into `series`
   Assessment& operator=(Assessment&&) = default;
   ~Assessment() = default;
-  const AttemptSeries* failing = nullptr;   ///< the one that lasts to the end; in `series`
-  const Life* newest = nullptr;             ///< the connection that opened last
-  const Life* lost = nullptr;               ///< the one whose end brought the mount down
-  std::uint64_t vain = 0;                   ///< connections since then, closed in good order and without a Reply
-  const Life* again = nullptr;              ///< since the oldest of `hanging` was lost with its connection
-  std::vector<OpenCall> hanging;            ///< Calls that have waited W or longer, the oldest first
-  std::vector<OpenCall> given_up;           ///< the same, on a connection after whose end the mount worked again
-  std::vector<const AsyncCopy*> copies;     ///< whose completion is awaited for W or longer, the oldest first
-  std::vector<const Recall*> recalls;       ///< the same
+  const AttemptSeries* failing = nullptr;  ///< the one that lasts to the end; in `series`
+  const Life* newest = nullptr;            ///< the connection that opened last
+  const Life* lost = nullptr;              ///< the one whose end brought the mount down
+  std::uint64_t vain = 0;                  ///< connections since then, closed in good order and without a Reply
+  const Life* again = nullptr;             ///< since the oldest of `hanging` was lost with its connection
+  const Attempt* reconnects = nullptr;     ///< to have it work again, and is under way
+  const OpenCall* pending = nullptr;       ///< the oldest Call of the client that waits for a second or more, but not W
+  std::vector<OpenCall> hanging;           ///< Calls that have waited W or longer, the oldest first
+  std::vector<OpenCall> given_up;          ///< the same, on a connection after whose end the mount worked again
+  std::vector<const AsyncCopy*> copies;    ///< whose completion is awaited for W or longer, the oldest first
+  std::vector<const Recall*> recalls;      ///< the same
+  Owes recall_owes = Owes::client;         ///< for the oldest; unknown: its connection ended before it was answered
   std::vector<const Recall*> late_recalls;  ///< those that are over, W or longer after they began, the oldest first
   const AsyncCopy* unread_copy = nullptr;   ///< whose completion may stand in a message that could not be read whole
   const Recall* unread_recall = nullptr;    ///< the same
@@ -400,7 +439,7 @@ struct Assessment {
   /// Of `nothing_done`, if there is any.
   enum class Since : std::uint8_t {
     a_while,   ///< W or longer
-    the_start  ///< RPC refused every Call that there was, but perhaps NULL
+    the_start  ///< RPC, or the minor version, refused every Call that there was, but perhaps NULL
   } nothing_since = Since::a_while;
   /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
   /// and those before it; the oldest first.
@@ -411,11 +450,12 @@ struct Assessment {
   std::uint64_t hidden = 0;               ///< Calls and others that may have been answered where the capture has gaps
   std::uint64_t more_ended = 0;           ///< of these: what may have ended among more than is kept
   std::uint64_t not_compared = 0;         ///< of these: what may have been sent again where that was not looked for
+  std::uint64_t cut = 0;                  ///< of these: what the capture cut would tell
   std::uint64_t not_kept = 0;             ///< of these: kinds of what was promised and not kept
   std::uint64_t doubtful = 0;             ///< of `hidden`: what may be no Call
   FrameRef doubted;                       ///< the oldest of those
   FrameRef last_words;                    ///< of the client, which were cut
-  FrameRef waits_unknown_since;           ///< with Doubt::clock_set
+  FrameRef waits_unknown_since;           ///< with Doubt::clock_set and no_times
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;

@@ -2,6 +2,7 @@
 #include "referee/state/nfs_clients.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/spans.hpp"
 
@@ -32,8 +33,29 @@ const NfsClients::Session* NfsClients::find(const wire::SessionId& session) cons
 
 void NfsClients::serves(const wire::SessionId& session, FrameRef reply) { keep_later(newest(session).served, reply); }
 
+NfsClients::Request NfsClients::takes(const wire::SessionId& session, std::uint32_t slot, const Request& request) {
+  Session& of = newest(session);
+  const auto at = of.slots.find(slot);
+  if (at == of.slots.end()) {
+    // A new slot begins with 1 (RFC 8881 section 2.10.6.1).
+    const bool first = of.made.number != 0 && request.sequence == 1;
+    if (of.slots.size() < most_slots) of.slots.emplace(slot, request);
+    return first ? Request{} : request;
+  }
+  const Request before = std::exchange(at->second, request);
+  if (before.sequence == request.sequence) return before;
+  return before.sequence + 1 == request.sequence ? Request{} : request;
+}
+
+NfsClients::Whose NfsClients::whose(const std::optional<wire::SessionId>& session, std::uint64_t client) const {
+  const Session* known = session ? find(*session) : nullptr;
+  if (known == nullptr || !known->client) return Whose::perhaps_this_client;
+  return known->client == client ? Whose::this_client : Whose::another;
+}
+
 void NfsClients::makes(const wire::SessionId& session, std::optional<std::uint64_t> client, const Made& made) {
   Session& fresh = newest(session);
+  fresh.slots.clear();
   fresh.client = client;
   fresh.made = made.reply;
   const auto maker = std::find_if(clients_.begin(), clients_.end(),
@@ -115,13 +137,12 @@ FrameRef NfsClients::served(const std::optional<wire::SessionId>& session) const
 
 bool NfsClients::over_since(const std::optional<wire::SessionId>& session, FrameRef then) const {
   const Session* known = session ? find(*session) : nullptr;
-  return known != nullptr && later(known->successor.reply, then) && !later(known->served, known->successor.reply);
+  return known != nullptr && known->standing() != Session::Standing::kept && later(known->successor.reply, then);
 }
 
 FrameRef NfsClients::user_gone(const std::optional<wire::SessionId>& session) const {
   const Session* known = session ? find(*session) : nullptr;
-  const bool gone =
-      known != nullptr && known->next == Session::Next::next_life && !later(known->served, known->successor.reply);
+  const bool gone = known != nullptr && known->standing() == Session::Standing::left;
   return gone ? known->successor.opened : FrameRef{};
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,13 @@ class NfsClients {
     FrameRef opened;  ///< the connection that carried it; number 0: its beginning is not in the capture
     FrameRef reply;
   };
+  /// A request of a session.
+  struct Request {
+    std::uint32_t sequence = 0;  ///< in its slot
+    std::uint32_t xid = 0;
+    FrameRef call;
+    trace::ConnectionId connection = 0;
+  };
   struct Session {
     wire::SessionId id;
     std::optional<std::uint64_t> client;  ///< as the server names it; nothing: the capture does not show who made it
@@ -45,13 +53,32 @@ class NfsClients {
     /// (RFC 8881 section 18.36.4); or, where nobody knows whose it was, and the server not this session, that a client
     /// with a new name has made. Reply number 0: none.
     Made successor;
+    std::map<std::uint32_t, Request> slots;  ///< the newest in each
     enum class Next : std::uint8_t {
       same_life,  ///< the server had lost the client
       next_life   ///< the client has begun anew: another verifier
     } next = Next::same_life;
+    /// Whose session it is now.
+    enum class Standing : std::uint8_t {
+      kept,     ///< that client's, as far as is known: nothing succeeds it, or it is served behind that
+      renamed,  ///< nobody's: its state is gone with its client's name
+      left      ///< likewise, and so is whoever used it
+    };
+    [[nodiscard]] Standing standing() const noexcept {
+      if (successor.reply.number == 0 || trace::later(served, successor.reply)) return Standing::kept;
+      return next == Next::next_life ? Standing::left : Standing::renamed;
+    }
   };
 
+  static constexpr std::size_t most_slots = 256;
+
   void uses(const wire::SessionId& session) { (void)newest(session); }
+  /// A Call takes a slot. The request that was sent there before with the same sequence number, which is the same one;
+  /// call number 0: none, as far as is kept.
+  [[nodiscard]] Request takes(const wire::SessionId& session, std::uint32_t slot, const Request& request);
+  /// DESTROY_CLIENTID has succeeded: was the session that client's?
+  enum class Whose : std::uint8_t { this_client, perhaps_this_client, another };
+  [[nodiscard]] Whose whose(const std::optional<wire::SessionId>& session, std::uint64_t client) const;
   void serves(const wire::SessionId& session, FrameRef reply);
   /// NFS4ERR_BADSESSION
   void denies(const wire::SessionId& session, FrameRef reply) { keep_later(newest(session).denied, reply); }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "referee/state/connection.hpp"
+#include "referee/state/flag_episodes.hpp"
 #include "referee/state/mount.hpp"
 #include "wire/nfs_files.hpp"
 #include "wire/nfs_reply_start.hpp"
@@ -16,15 +17,6 @@ namespace rpcrdma::referee {
 namespace {
 
 using wire::StateId;
-
-/// The newest of a session that lasts; nullptr: none does.
-template <class Matches>
-[[nodiscard]] FlagEpisode* lasting_episode(std::vector<FlagEpisode>& episodes, Matches matches) {
-  const auto at = std::find_if(episodes.rbegin(), episodes.rend(), [&](const FlagEpisode& episode) {
-    return episode.cleared.number == 0 && matches(episode.session);
-  });
-  return at == episodes.rend() ? nullptr : &*at;
-}
 
 /// A callback channel is made anew, by BIND_CONN_TO_SESSION or CREATE_SESSION.
 template <class Matches>
@@ -80,25 +72,26 @@ void take_introduction(Connection& connection, Transaction& call, FrameRef reply
   return reply.whole() && reply.status.value_or(0) != 0;
 }
 
-/// What an operation of the client asks for.
-void take_step(Connection& connection, Transaction& call, const wire::CallStep& step) {
+/// What an operation of the client asks for, the one at this `place` of the Call.
+void take_step(Connection& connection, Transaction& call, const wire::CallStep& step, std::size_t place) {
   NfsWatch& nfs = connection.mount->nfs;
+  const Operation by{call.call, place};
   const auto* state = std::get_if<StateId>(&step.arguments);
   switch (step.operation) {
     case wire::operation::delegreturn:
     case wire::operation::free_stateid:
-      if (state != nullptr) nfs.promises.give_back_delegation(*state, call.call);
+      if (state != nullptr) nfs.promises.give_back_delegation(*state, by);
       break;
     case wire::operation::layoutreturn:
       if (const auto* layouts = std::get_if<wire::Layouts>(&step.arguments)) {
-        nfs.promises.give_back_layouts(*layouts, call.call);
+        nfs.promises.give_back_layouts(*layouts, by);
       }
       break;
     case wire::operation::putfh:
       if (const auto* named = std::get_if<wire::FileNamed>(&step.arguments)) call.file = named->file;
       break;
     case wire::operation::offload_cancel:
-      if (state != nullptr) nfs.promises.end_copy(*state, call.call);
+      if (state != nullptr) nfs.promises.end_copy(*state, by);
       break;
     case wire::operation::offload_status:
       if (state != nullptr) call.asked_of = *state;
@@ -111,6 +104,9 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
       react(nfs, call.call,
             [&](const wire::SessionId& session) { return nfs.clients.may_be_made_by(session, call.client); });
       break;
+    case wire::operation::destroy_clientid:
+      if (const auto* gone = std::get_if<wire::ClientGone>(&step.arguments)) call.client = gone->client;
+      break;
     case wire::operation::exchange_id:
       call.introduces = Transaction::Introduces::client;
       if (const auto* client = std::get_if<wire::ClientBegun>(&step.arguments)) {
@@ -121,6 +117,7 @@ void take_step(Connection& connection, Transaction& call, const wire::CallStep& 
     case wire::operation::setclientid: {
       const auto* client = std::get_if<wire::ClientBegun>(&step.arguments);
       nfs.clients.asks(client != nullptr ? std::optional(*client) : std::nullopt);
+      react(nfs, call.call, [](const wire::SessionId& session) { return session == no_session; });
       break;
     }
     case wire::operation::setclientid_confirm:
@@ -165,7 +162,7 @@ void take_callback_step(Connection& connection, const Transaction& call, const w
       break;
     case wire::operation::cb_offload:
       if (const auto* done = std::get_if<wire::OffloadDone>(&step.arguments)) {
-        nfs.promises.end_copy(done->state, call.call);
+        nfs.promises.end_copy(done->state, {call.call, at.place});
       }
       break;
     case wire::operation::cb_recall:
@@ -187,46 +184,14 @@ void take_callback_step(Connection& connection, const Transaction& call, const w
   }
 }
 
-constexpr std::uint32_t channel_down =
-    wire::seq4_cb_path_down | wire::seq4_cb_path_down_session | wire::seq4_backchannel_fault;
 constexpr std::uint32_t state_lost = wire::seq4_expired_all_state_revoked | wire::seq4_expired_some_state_revoked |
                                      wire::seq4_admin_state_revoked | wire::seq4_recallable_state_revoked;
-
-/// Where there is no room: what is over goes first.
-[[nodiscard]] FlagEpisode& new_episode(std::vector<FlagEpisode>& episodes) {
-  if (episodes.size() >= NfsWatch::most_episodes) {
-    const auto over = std::find_if(episodes.begin(), episodes.end(),
-                                   [](const FlagEpisode& episode) { return episode.cleared.number != 0; });
-    episodes.erase(over != episodes.end() ? over : episodes.begin());
-  }
-  return episodes.emplace_back();
-}
 
 /// What the server has said of the client of a session, and not taken back.
 [[nodiscard]] std::uint32_t state_lost_before(NfsWatch& nfs, const wire::SessionId& of) {
   const FlagEpisode* episode = lasting_episode(
       nfs.revoked, [&](const wire::SessionId& session) { return nfs.clients.same_client(session, of); });
   return episode != nullptr ? episode->flags : 0;
-}
-
-void take_flags(std::vector<FlagEpisode>& episodes, const wire::Sequenced& said, std::uint32_t which, FrameRef frame,
-                ConnectionId connection) {
-  const std::uint32_t flags = said.flags & which;
-  FlagEpisode* episode =
-      lasting_episode(episodes, [&](const wire::SessionId& session) { return session == said.session; });
-  if (flags == 0) {
-    if (episode != nullptr) episode->cleared = frame;
-    return;
-  }
-  if (episode == nullptr) {
-    episode = &new_episode(episodes);
-    episode->session = said.session;
-    episode->first = frame;
-    episode->connection = connection;
-  }
-  episode->flags |= flags;
-  ++episode->replies;
-  episode->last = frame;
 }
 
 void take_restart(NfsWatch& nfs, std::uint32_t status, FrameRef frame, const Connection& on) {
@@ -334,10 +299,6 @@ void take_copy(Connection& connection, const Transaction& call, const wire::Copi
   return {version_3 ? Denial::By::nfs3 : Denial::By::nfs4, status, std::nullopt};
 }
 
-[[nodiscard]] bool keeps_lease(std::uint32_t operation) noexcept {
-  return operation == wire::operation::sequence || operation == wire::operation::renew;
-}
-
 void take_sequence(Connection& connection, const wire::Sequenced& said, FrameRef frame) {
   NfsWatch& nfs = connection.mount->nfs;
   const bool first = nfs.clients.served(said.session).number == 0;
@@ -366,6 +327,32 @@ void take_sequence(Connection& connection, const wire::Sequenced& said, FrameRef
   return wire::ItemsListed(&scratch.items);
 }
 
+/// Not now: what was asked for has not been done, and may be asked for again (RFC 8881 section 15.1.1.3).
+[[nodiscard]] bool says_later(std::uint32_t status) noexcept {
+  return status == wire::nfs4err_delay || status == wire::nfs4err_grace;
+}
+
+/// There is no state of that name.
+[[nodiscard]] bool knows_no_state(std::uint32_t status) noexcept {
+  return status == wire::nfs4err_bad_stateid || status == wire::nfs4err_stale_stateid ||
+         status == wire::nfs4err_expired || status == wire::nfs4err_admin_revoked;
+}
+
+/// What an operation of the client came to, as far as somebody waits for what it had promised: the one at this `place`.
+void take_end(NfsWatch& nfs, const Transaction& call, const wire::ReplyStep& step, std::size_t place, FrameRef frame) {
+  // What stands behind it was not reached.
+  if (says_later(step.status)) nfs.promises.not_done({call.call, place});
+  if (step.operation == wire::operation::destroy_clientid && step.status == 0 && call.client) {
+    nfs.promises.client_gone(*call.client, frame, nfs.clients);
+  }
+  if (step.operation != wire::operation::offload_status || !call.asked_of) return;
+  const auto* progress = std::get_if<wire::OffloadProgress>(&step.result);
+  // Of a copy that the server does not know no CB_OFFLOAD comes either (RFC 7862 section 15.9).
+  if ((progress != nullptr && progress->complete) || knows_no_state(step.status)) {
+    nfs.promises.end_copy(*call.asked_of, {frame, place});
+  }
+}
+
 void read_results(Connection& connection, Transaction& call, FrameRef frame, wire::Bytes message,
                   std::size_t wire_length, const std::vector<wire::WriteChunk>* writes) {
   const auto [program, version, procedure] = *call.procedure;
@@ -376,6 +363,7 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
                          {program, version, procedure, call.protection.value_or(wire::Protection::none)},
                          result_places(connection, *call.procedure, message, wire_length, writes), reply);
   std::optional<wire::SessionId> session;
+  std::size_t place = 0;
   for (const wire::ReplyStep& step : reply.steps) {
     if (!callback) {
       take_status(connection, call, wire::nfs4_operation_name(step.operation, false), step.status, false, frame);
@@ -392,19 +380,19 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
     if (const auto* copied = std::get_if<wire::Copied>(&step.result)) {
       take_copy(connection, call, *copied, frame, session);
     }
-    if (const auto* progress = std::get_if<wire::OffloadProgress>(&step.result)) {
-      if (progress->complete && call.asked_of) nfs.promises.end_copy(*call.asked_of, frame);
-    }
+    if (!callback) take_end(nfs, call, step, place, frame);
+    ++place;
   }
   if (call.introduces != Transaction::Introduces::nobody && introduction_refused(call.introduces, reply)) {
     call.introduces = Transaction::Introduces::nobody;
   }
   if (!reply.status) return;
   if (callback) {
-    nfs.promises.answer_recalls(call.call, reply, frame);
+    nfs.promises.answer_callback(call.call, reply, frame);
   } else if (call.protection == wire::Protection::integrity && call.requester == trace::Side::active) {
-    const bool lease = reply.steps.size() == 1 && keeps_lease(reply.steps.begin()->operation);
-    take_outcome(nfs, call, denial(*reply.status, version == 3), lease, {frame, connection.id()});
+    const auto alone = reply.steps.size() == 1 ? std::optional(reply.steps.begin()->operation) : std::nullopt;
+    take_outcome(nfs, call, denial(*reply.status, version == 3), alone, {frame, connection.id()});
+    take_renewal(nfs.channel, alone, *reply.status, frame, connection.id());
   }
 }
 
@@ -422,6 +410,7 @@ bool watches(std::uint32_t operation, bool callback) noexcept {
     case offload_status:
     case bind_conn_to_session:
     case create_session:
+    case destroy_clientid:
     case exchange_id:
     case setclientid:
     case setclientid_confirm:
@@ -445,12 +434,23 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
     if (callback) {
       take_callback_step(connection, call, step, at);
     } else {
-      take_step(connection, call, step);
+      take_step(connection, call, step, at.place);
     }
     call.watched = call.watched || watches(step.operation, callback);
   }
-  if (!steps.whole()) watch_unread(connection, call.call);
+  if (!steps.whole()) watch_unread(connection, call, call.call);
 }
+
+namespace {
+
+/// Neither NFSv4 nor one of its callbacks. Of several copies the first was read.
+[[nodiscard]] bool asks_something_else(const Transaction& call) noexcept {
+  if (!call.procedure || call.copies > 1) return false;
+  const auto [program, version, procedure] = *call.procedure;
+  return (program != wire::nfs_program || version != 4) && !wire::callback_program(program);
+}
+
+}  // namespace
 
 bool watches_files(const Connection& connection) noexcept {
   return connection.mount != nullptr && connection.mount->nfs.files == NfsWatch::Files::read;
@@ -461,10 +461,17 @@ void watch_file(const Connection& connection, Transaction& call, wire::Bytes arg
   if (const auto handle = wire::leading_handle3(arguments)) call.file = wire::hash_of(*handle);
 }
 
-void watch_unread(Connection& connection, FrameRef frame) {
-  if (connection.mount == nullptr) return;
-  FrameRef& unread = connection.mount->nfs.unread;
-  keep_later(unread, frame);
+void watch_unread(Connection& connection, const Transaction& call, FrameRef frame) {
+  if (connection.mount == nullptr || asks_something_else(call)) return;
+  constexpr std::uint32_t first_with_copies = 2;
+  UnreadMessages& unread = connection.mount->nfs.unread;
+  const bool either = !connection.roles_known();
+  const bool of_server = call.requester == trace::Side::passive;
+  keep_later(unread.any, frame);
+  if (of_server || either) keep_later(unread.recall, frame);
+  if (call.minor.value_or(first_with_copies) < first_with_copies) return;
+  keep_later(unread.of_copies, frame);
+  if (!of_server || either) keep_later(unread.copy, frame);
 }
 
 bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length,
@@ -480,7 +487,7 @@ void watch_answered(Connection& connection, Transaction& call, FrameRef reply) {
   take_introduction(connection, call, reply);
   connection.mount->nfs.promises.layouts_answered(call.call);
   // A Long Call of which the capture has not what was read, or one that was cut before it says what it asks for.
-  if (!call.procedure) watch_unread(connection, call.call);
+  if (!call.procedure) watch_unread(connection, call, call.call);
 }
 
 void watch_orphan(Connection& connection, FrameRef reply) {
@@ -504,6 +511,11 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     if (!rpc) return;
     if (!rpc->succeeded()) {
       if (of_client) take_refusal(connection.mount->nfs, call, *rpc, message, {frame, connection.id()});
+      // Whoever has failed itself may have done some of it.
+      const bool not_begun = !rpc->accepted || rpc->status != wire::accept_stat::system_err;
+      Promises& promises = connection.mount->nfs.promises;
+      if (not_begun && of_client) promises.not_done({call.call, 0});
+      if (not_begun && !of_client) promises.refuse_callback(call.call, frame);
       call.introduces = Transaction::Introduces::nobody;
       return;
     }
@@ -529,8 +541,8 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
   const std::uint32_t status = wire::load_be32(results.data());
   if (!callback && of_client) {
     const auto alone = version == 4 ? wire::only_operation(results) : std::nullopt;
-    const bool lease = alone && keeps_lease(*alone);
-    take_outcome(connection.mount->nfs, call, denial(status, version == 3), lease, {frame, connection.id()});
+    take_outcome(connection.mount->nfs, call, denial(status, version == 3), alone, {frame, connection.id()});
+    take_renewal(connection.mount->nfs.channel, alone, status, frame, connection.id());
   }
   if (version == 3 && !callback) {
     take_status(connection, call, call.operation, status, true, frame);

@@ -59,6 +59,20 @@ struct StepsRead {
   wire::ReplySteps reply;
 };
 
+/// Messages that could not be read to their end, of NFSv4 or of what is not known: the newest; number 0: none.
+struct UnreadMessages {
+  FrameRef any;
+  FrameRef of_copies;  ///< of NFSv4.2, or perhaps: no other minor version has COPY, and what ends one (RFC 7862)
+  FrameRef copy;       ///< likewise, of the client, or what answers it: a COPY that is asynchronous
+  FrameRef recall;     ///< the server's
+
+  /// Those of others in which what is awaited here may end.
+  void keep_ends(const UnreadMessages& others) noexcept {
+    keep_later(any, others.any);
+    keep_later(of_copies, others.of_copies);
+  }
+};
+
 struct NfsWatch {
   static constexpr std::size_t most_episodes = 64;
   static constexpr std::size_t most_errors = 256;
@@ -91,7 +105,7 @@ struct NfsWatch {
   Restart restart;
   Outcomes outcomes;
   FrameRef newest_callback;
-  FrameRef unread;            ///< newest message that could not be read to its end; number 0: none
+  UnreadMessages unread;
   StepsRead* read = nullptr;  ///< whoever has the mounts owns it
 };
 
@@ -104,8 +118,8 @@ void watch_call(Connection& connection, Transaction& call, wire::Bytes message, 
 [[nodiscard]] bool watches_files(const Connection& connection) noexcept;
 /// Of NFSv3, where that matters. `arguments`: from the first on, which mostly is a file handle.
 void watch_file(const Connection& connection, Transaction& call, wire::Bytes arguments);
-/// A Call or Reply of that frame could not be read to its end: it may have been what somebody waits for.
-void watch_unread(Connection& connection, FrameRef frame);
+/// The Call, or its Reply, of that frame could not be read to its end: it may have been what somebody waits for.
+void watch_unread(Connection& connection, const Transaction& call, FrameRef frame);
 /// Can all that a Call asks for be read from so much of it?
 [[nodiscard]] bool reads_to_the_end(Connection& connection, wire::Bytes message, std::size_t wire_length,
                                     const wire::DataPlaces& places);

@@ -54,6 +54,11 @@ struct Offer {
   /// Whether that ended it: one of two with one XID may be meant, and their memory stays readable until each has its
   /// own.
   enum class Ended : std::uint8_t { surely, perhaps } ended = Ended::surely;
+  /// Was it answered before, where an answer stands behind RDMA_DONE?
+  enum class Requests : std::uint8_t {
+    once,
+    perhaps_again  ///< InfiniBand: its requester sent READs again in front of RDMA_DONE, and one answer is as the other
+  } read_requests = Requests::once;
   FrameRef first_behind_done;   ///< first packet of an answer behind RDMA_DONE; number 0: none
   TimeNs waited = 0;            ///< without RDMA_DONE, while the requester worked on something else
   TimeNs counted_to = 0;        ///< `waited` is known up to here

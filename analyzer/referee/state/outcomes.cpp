@@ -2,6 +2,7 @@
 #include "referee/state/outcomes.hpp"
 
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,8 @@
 #include "referee/state/transaction.hpp"
 #include "wire/fields.hpp"
 #include "wire/nfs_status.hpp"
+#include "wire/nfs_steps.hpp"
+#include "wire/rpcrdma.hpp"
 
 namespace rpcrdma::referee {
 
@@ -20,15 +23,29 @@ namespace {
          program == wire::nsm_program || program == wire::nfsacl_program;
 }
 
-/// The files that were asked for are not there any more.
-[[nodiscard]] bool stale(const Denial& denial) noexcept {
-  return denial.by == Denial::By::nfs3   ? denial.status == wire::nfs3err_stale
-         : denial.by == Denial::By::nfs4 ? denial.status == wire::nfs4err_stale
-                                         : false;
+[[nodiscard]] bool keeps_lease(std::uint32_t operation) noexcept {
+  return operation == wire::operation::sequence || operation == wire::operation::renew;
+}
+
+/// It stands in front of what a client wants done, or of all that it will want: where the server refuses it, for
+/// whatever reason, nothing has been done.
+[[nodiscard]] bool lets_in(std::uint32_t operation) noexcept {
+  switch (operation) {
+    case wire::operation::sequence:
+    case wire::operation::bind_conn_to_session:
+    case wire::operation::create_session:
+    case wire::operation::exchange_id:
+    case wire::operation::setclientid:
+    case wire::operation::setclientid_confirm:
+      return true;
+    default:
+      return false;
+  }
 }
 
 void add(NothingDone& run, const Denial& denial, Answered at) {
   if (run.times++ == 0) run.first = at.frame;
+  run.let_in += std::exchange(run.let_in_since, 0);
   run.alike = run.alike != 0 && run.newest.same(denial) ? run.alike + 1 : 1;
   run.newest = denial;
   run.last = at.frame;
@@ -65,7 +82,7 @@ void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, w
   NothingDone& run = nfs.outcomes.run;
   const Denial denial = denial_of(rpc, reply);
   add(run, denial, at);
-  ++run.by_rpc;
+  ++run.refused;
   const bool context =
       denial.by == Denial::By::credential && (denial.status == wire::auth_stat::gss_credential_problem ||
                                               denial.status == wire::auth_stat::gss_context_problem);
@@ -88,26 +105,59 @@ void take_context(NfsWatch& nfs, Transaction& call, wire::Bytes results, Answere
   if (accompanies_nfs(std::get<0>(*call.procedure))) return;
   NothingDone& run = nfs.outcomes.run;
   add(run, {Denial::By::context, *major, std::nullopt}, at);
-  ++run.by_rpc;
+  ++run.refused;
   ++run.for_good;
   ++run.asking;
 }
 
-void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, bool lease_alone, Answered at) {
+void take_transport_error(NfsWatch& nfs, Transaction& call, wire::Bytes error, Answered at) {
+  call.outcome = Transaction::Outcome::told;
+  // Of what was not read: it may be of a program beside NFS.
+  if (!call.procedure || accompanies_nfs(std::get<0>(*call.procedure))) return;
+  Denial denial;
+  denial.by = call.version == 2 ? Denial::By::transport_2 : Denial::By::transport_1;
+  if (error.size() >= wire::error_code_at + 4) denial.status = wire::load_be32(error.data() + wire::error_code_at);
+  add(nfs.outcomes.run, denial, at);
+  ++nfs.outcomes.run.refused;
+}
+
+void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::optional<std::uint32_t> alone,
+                  Answered at) {
   call.outcome = Transaction::Outcome::told;
   NothingDone& run = nfs.outcomes.run;
-  if (asks_to_wait(status) || knows_no_client(status) || stale(status)) {
+  const bool not_let_in = status.by == Denial::By::nfs4 && status.status != wire::nfs4_ok && alone && lets_in(*alone);
+  if (asks_to_wait(status) || knows_no_client(status) || files_gone(status) || lacks_version(status) || not_let_in) {
     add(run, status, at);
+    if (!lacks_version(status)) return;
+    ++run.for_good;
+    ++run.asking;
+    return;
+  }
+  const bool lease_alone = alone && keeps_lease(*alone);
+  // Who is not known makes itself known anew. Where that goes on and on, nothing else gets done.
+  if (alone && lets_in(*alone) && !lease_alone && run.times != 0) {
+    ++nfs.outcomes.done;
+    ++run.let_in_since;
     return;
   }
   // Who is told "later", or that its files are gone, keeps its lease all the while.
-  if (lease_alone && run.times != 0 && (asks_to_wait(run.newest) || stale(run.newest))) return;
+  if (lease_alone && run.times != 0 && (asks_to_wait(run.newest) || files_gone(run.newest))) return;
   count_done(nfs);
 }
 
 void count_done(NfsWatch& nfs) {
   ++nfs.outcomes.done;
   if (nfs.outcomes.run.times != 0) nfs.outcomes.run = {};
+}
+
+bool files_gone(const Denial& denial) noexcept {
+  return denial.by == Denial::By::nfs3   ? denial.status == wire::nfs3err_stale
+         : denial.by == Denial::By::nfs4 ? denial.status == wire::nfs4err_stale
+                                         : false;
+}
+
+bool lacks_version(const Denial& denial) noexcept {
+  return denial.by == Denial::By::nfs4 && denial.status == wire::nfs4err_minor_vers_mismatch;
 }
 
 bool asks_to_wait(const Denial& denial) noexcept {
@@ -140,8 +190,8 @@ Owes who_helps(const NothingDone& run) noexcept {
     return lacks ? Owes::server : Owes::unknown;
   }
   // No answer to a client that makes itself known anew says so (RFC 8881 section 15.2): it goes on as before.
-  const bool goes_on =
-      said.by == Denial::By::nfs4 && (said.status == wire::nfs4err_badsession || said.status == wire::nfs4err_expired);
+  const bool goes_on = run.let_in == 0 && said.by == Denial::By::nfs4 &&
+                       (said.status == wire::nfs4err_badsession || said.status == wire::nfs4err_expired);
   return goes_on ? Owes::client : Owes::unknown;
 }
 
@@ -173,6 +223,10 @@ std::string denial_name(const Denial& denial) {
                                 : fmt::format("AUTH_ERROR, {}", named(wire::auth_status_name(denial.status)));
     case Denial::By::context:
       return major();
+    case Denial::By::transport_1:
+      return named(wire::value_name(wire::Field::error_code, denial.status));
+    case Denial::By::transport_2:
+      return named(wire::value_name(wire::Field::error_code2, denial.status));
   }
   return "";
 }

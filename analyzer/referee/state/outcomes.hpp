@@ -26,23 +26,30 @@ struct Denial {
     rpc,          ///< an accept_stat (RFC 5531 section 9)
     rpc_version,  ///< RPC_MISMATCH: there is no status
     credential,   ///< AUTH_ERROR: an auth_stat; 0: cut
-    context       ///< of RPCSEC_GSS, which was asked for: gss_major (RFC 2203 section 5.2.3.1)
+    context,      ///< of RPCSEC_GSS, which was asked for: gss_major (RFC 2203 section 5.2.3.1)
+    transport_1,  ///< RDMA_ERROR: its code
+    transport_2   ///< RDMA2_ERROR
   } by = By::nfs4;
   std::uint32_t status = 0;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> versions;  ///< PROG_MISMATCH, RPC_MISMATCH: lowest and highest
 
-  [[nodiscard]] bool of_rpc() const noexcept { return by != By::nfs3 && by != By::nfs4; }
+  [[nodiscard]] bool of_nfs() const noexcept { return by == By::nfs3 || by == By::nfs4; }
+  [[nodiscard]] bool of_transport() const noexcept { return by == By::transport_1 || by == By::transport_2; }
+  [[nodiscard]] bool of_rpc() const noexcept { return !of_nfs() && !of_transport(); }
   [[nodiscard]] bool same(const Denial& o) const noexcept { return by == o.by && status == o.status; }
 };
 
-/// The newest answers to the client, none of which did what was asked: RPC refused it, the server does not know the
-/// client, its session or its files any more, or says "later".
+/// The newest answers to the client, none of which did what was asked: the transport or RPC refused it, the server does
+/// not let the client in, does not know it, its session or its files any more, or says "later".
 struct NothingDone {
   std::uint64_t times = 0;
-  std::uint64_t alike = 0;     ///< the newest ones, that say the same
-  std::uint64_t by_rpc = 0;    ///< refused by RPC
-  std::uint64_t for_good = 0;  ///< of these: not such that ask for a new context of RPCSEC_GSS alone
-  std::uint64_t asking = 0;    ///< of these: other than NULL, or NULL that asks for a context
+  std::uint64_t alike = 0;    ///< the newest ones, that say the same
+  std::uint64_t refused = 0;  ///< by the transport or by RPC: NFS had no part in it
+  std::uint64_t for_good =
+      0;  ///< by RPC, and not such that ask for a new context of RPCSEC_GSS alone; or no such version
+  std::uint64_t asking = 0;        ///< of these: other than NULL, or NULL that asks for a context
+  std::uint64_t let_in = 0;        ///< between these: a client or a session was made, and nothing done with it
+  std::uint64_t let_in_since = 0;  ///< likewise, behind the newest: what comes of it is not known
   Denial newest;
   trace::FrameRef first;
   trace::FrameRef last;
@@ -66,8 +73,12 @@ void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, w
 void take_null(NfsWatch& nfs, Transaction& call);
 /// RPC has served NULL, which asks for a context of RPCSEC_GSS. `results`: what is known of them.
 void take_context(NfsWatch& nfs, Transaction& call, wire::Bytes results, Answered at);
-/// NFS has answered. `status`: of the whole answer. `lease_alone`: it keeps the lease, and does nothing else.
-void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, bool lease_alone, Answered at);
+/// The transport has refused it (RDMA_ERROR). `error`: from the header's first word on.
+void take_transport_error(NfsWatch& nfs, Transaction& call, wire::Bytes error, Answered at);
+/// NFS has answered. `status`: of the whole answer. `alone`: the one operation of NFSv4 that it speaks of, if it is
+/// one.
+void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::optional<std::uint32_t> alone,
+                  Answered at);
 /// It did something, or may have: nobody knows what it says.
 void count_done(NfsWatch& nfs);
 
@@ -80,6 +91,10 @@ void count_done(NfsWatch& nfs);
 [[nodiscard]] bool asks_to_wait(const Denial& denial) noexcept;
 /// The server does not know the client, its session or its state any more.
 [[nodiscard]] bool knows_no_client(const Denial& denial) noexcept;
+/// The files that were asked for are not there any more.
+[[nodiscard]] bool files_gone(const Denial& denial) noexcept;
+/// NFS has not the minor version that was asked for.
+[[nodiscard]] bool lacks_version(const Denial& denial) noexcept;
 /// Whose step comes next, where that is proven.
 [[nodiscard]] Owes who_helps(const NothingDone& run) noexcept;
 /// "PROG_UNAVAIL", "NFS4ERR_STALE", "AUTH_ERROR (AUTH_TOOWEAK)"

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "referee/state/nfs_watch.hpp"
-#include "wire/nfs_call_start.hpp"
+#include "referee/state/slots.hpp"
 #include "wire/nfs_steps.hpp"
 #include "wire/rpc.hpp"
 
@@ -107,15 +107,17 @@ void note_operations(Connection& connection, Transaction& call, const CallRead& 
                      wire::Bytes message, std::size_t wire_length) {
   if (read.rpc) call.protection = protection_assumed(*read.rpc);
   if (read.compound == nullptr) {
-    watch_unread(connection, call.call);
+    watch_unread(connection, call, call.call);
     return;
   }
   const wire::Compound& compound = *read.compound;
+  call.minor = compound.minor_version;
   // Cut by the capture, or data of which it is not known whether they stand here, or more operations than are kept.
-  if (compound.operations.size() < compound.count) watch_unread(connection, call.call);
+  if (compound.operations.size() < compound.count) watch_unread(connection, call, call.call);
   const bool callback = of_callback(call);
-  if (read.rpc && call.protection == wire::Protection::none && read.rpc->body < message.size()) {
-    call.session = wire::leading_session(message.subspan(read.rpc->body), callback);
+  if (call.protection == wire::Protection::none) {
+    call.session = compound.session;
+    if (compound.slot && !callback) take_up_slot(connection, call, *compound.slot);
   }
   const bool watched = std::any_of(compound.operations.begin(), compound.operations.end(),
                                    [&](std::uint32_t operation) { return watches(operation, callback); });
@@ -188,6 +190,7 @@ void note_first_piece(Connection& connection, Transaction& call, wire::Bytes pie
   if (!read_procedure(call, piece)) return;
   const CallRead read = read_call(connection, call, piece, piece.size());
   note_back_channel(connection, call, read);
+  if (read.compound != nullptr) call.minor = read.compound->minor_version;
   Procedure* procedure = procedure_of(connection, call);
   if (procedure == nullptr) return;
   ++procedure->calls;

@@ -11,11 +11,13 @@
 
 #include "referee/facts.hpp"
 #include "referee/state/nfs_clients.hpp"
-#include "referee/state/recent.hpp"
 #include "trace/events.hpp"
+#include "trace/recent.hpp"
 #include "wire/nfs_steps.hpp"
 
 namespace rpcrdma::referee {
+
+using trace::Recent;
 
 /// What ended over other addresses of a session since something is awaited.
 enum class Elsewhere : std::uint8_t {
@@ -29,6 +31,12 @@ struct Forgotten {
   FrameRef perhaps;  ///< on one of which the capture does not show when it was opened
 };
 
+/// An operation of a Call, or of a callback.
+struct Operation {
+  FrameRef call;          ///< number 0: none
+  std::size_t place = 0;  ///< which of them it is, from 0
+};
+
 /// A COPY that the server does behind the reply.
 struct AsyncCopy {
   wire::StateId state;
@@ -38,7 +46,9 @@ struct AsyncCopy {
   ConnectionId connection = 0;
   std::optional<wire::SessionId> session;  ///< of the client that asked for it
   Forgotten forgotten;
-  FrameRef ended;  ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
+  FrameRef ended;      ///< CB_OFFLOAD, a poll that says so, or OFFLOAD_CANCEL; number 0: still awaited
+  Operation ended_by;  ///< what that was
+  FrameRef put_off;    ///< a CB_OFFLOAD that the client refused, or wants later; number 0: none
   Elsewhere elsewhere = Elsewhere::all_kept;
 };
 
@@ -58,7 +68,8 @@ struct Recall {
   ConnectionId connection = 0;
   std::optional<wire::SessionId> session;  ///< of the client that has it
   Forgotten forgotten;
-  FrameRef ended;  ///< returned, excused by an error, or taken away; number 0: still awaited
+  FrameRef ended;      ///< returned, excused by an error, or taken away; number 0: still awaited
+  Operation returned;  ///< if it was
   /// Did the server take it away, which then waits for nothing?
   enum class Revoked : std::uint8_t {
     no,
@@ -73,6 +84,7 @@ struct Recall {
 struct StateOver {
   wire::StateId state;
   FrameRef frame;
+  std::size_t place = 0;  ///< if it is a Call: which operation of it
 };
 
 struct Promises {
@@ -88,6 +100,7 @@ struct Promises {
   Recent<StateOver, most_recalls> returned;    ///< delegations given back, the newest
   Recent<StateOver, most_recalls> layouts_returned;  ///< those of files, the newest
   FrameRef all_layouts_returned;                     ///< the newest of those of a file system, or all; number 0: none
+  std::size_t all_layouts_place = 0;                 ///< which operation of that Call
   std::deque<FrameRef> layouts_returning;            ///< LAYOUTRETURNs that are not answered, the newest
   /// That one end has begun anew: the newest signs. What was promised before `opened` is read late, behind a hole.
   struct Sign {
@@ -103,19 +116,27 @@ struct Promises {
   /// is that begins anew; nothing: of all. Those whose session is served behind that (NfsClients) are not meant.
   void forget(const ConnectionFacts& on, FrameRef sign, const NfsClients& clients, std::optional<std::uint64_t> owner);
 
-  /// It is done, or nobody waits for it.
-  void end_copy(const wire::StateId& state, FrameRef frame);
+  /// It is done, or nobody waits for it: CB_OFFLOAD, OFFLOAD_CANCEL, an answer to OFFLOAD_STATUS.
+  void end_copy(const wire::StateId& state, const Operation& by);
   void begin_copy(AsyncCopy copy);
 
   void begin_recall(Recall recall);
   /// DELEGRETURN, FREE_STATEID
-  void give_back_delegation(const wire::StateId& state, FrameRef call);
+  void give_back_delegation(const wire::StateId& state, const Operation& by);
   /// LAYOUTRETURN
-  void give_back_layouts(const wire::Layouts& layouts, FrameRef call);
+  void give_back_layouts(const wire::Layouts& layouts, const Operation& by);
+  /// The Reply proves that the server has not done this operation, nor what stands behind it in the Call: what was
+  /// given back, or canceled, with these is awaited as before.
+  void not_done(const Operation& first);
+  /// DESTROY_CLIENTID has succeeded, with which nothing of this client's is left (RFC 8881 section 18.50.3).
+  void client_gone(std::uint64_t client, FrameRef reply, const NfsClients& clients);
   void layouts_answered(FrameRef call);
-  /// The client's answer to each recall of a CB_COMPOUND: an error that says it has nothing to give back ends it, and
-  /// so does one in front of it, with which it did not come to the recall.
-  void answer_recalls(FrameRef callback, const wire::ReplySteps& reply, FrameRef frame);
+  /// The client's answer to a CB_COMPOUND. To a recall: an error that says it has nothing to give back ends it, and so
+  /// does one in front of it, with which it did not come to the recall. A CB_OFFLOAD that it has not come to, or wants
+  /// later, has ended nothing.
+  void answer_callback(FrameRef callback, const wire::ReplySteps& reply, FrameRef frame);
+  /// RPC, or the transport, refused the callback, with all that it says.
+  void refuse_callback(FrameRef callback, FrameRef frame);
   /// It was answered, and how is not known: its recalls may have been excused.
   void recalls_answered_unseen(FrameRef callback);
   /// A SEQUENCE of this session says for the first time that state of its client was revoked: `flags`, those that are
@@ -124,6 +145,10 @@ struct Promises {
   void revoke(std::uint32_t flags, FrameRef reply, const wire::SessionId& session, const NfsClients& clients);
   /// A Reply to a Call of the client that is not in the capture: that may have returned what was recalled since.
   void perhaps_given_back(FrameRef reply);
+
+ private:
+  /// The client has not taken this operation of a callback, nor what stands behind it.
+  void not_taken(const Operation& first);
 };
 
 }  // namespace rpcrdma::referee

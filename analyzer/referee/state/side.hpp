@@ -11,11 +11,13 @@
 #include "referee/held_finding.hpp"
 #include "referee/state/memory_map.hpp"
 #include "referee/state/operations.hpp"
-#include "referee/state/recent.hpp"
 #include "trace/events.hpp"
+#include "trace/recent.hpp"
 #include "wire/bytes.hpp"
 
 namespace rpcrdma::referee {
+
+using trace::Recent;
 
 /// What is known of one side's private data. `not_captured` and `cut` make thresholds unknown (U1, U3).
 struct PeerPrivateData {
@@ -111,6 +113,11 @@ struct SideState {
   static constexpr std::size_t most_lists_unknown = 1024;
   static constexpr std::size_t forgotten_at_once = 64;  ///< of these, the oldest, where there is no room
   std::vector<std::uint64_t> lists_unknown;  ///< keys of its newest Calls whose chunk lists the capture does not show
+  void lists_not_read(std::uint64_t call) {
+    if (lists_unknown.size() >= most_lists_unknown)
+      lists_unknown.erase(lists_unknown.begin(), lists_unknown.begin() + forgotten_at_once);
+    lists_unknown.push_back(call);
+  }
   FrameRef unread;      ///< newest message that the capture cut before it says what it is; number 0: none
   FrameRef last_words;  ///< the same, if it may be a Call and the other side has sent no message since
   void cannot_be_read(FrameRef message, bool perhaps_call = true) {
@@ -149,6 +156,12 @@ struct SideState {
   [[nodiscard]] std::uint64_t newest_send() const {
     const RecentSend* const send = sends.newest([](const RecentSend&) { return true; });
     return send != nullptr ? send->frame.number : 0;
+  }
+  /// A Send that is told late: what the newest one behind it knew of credits is not certain.
+  void doubt_credits(FrameRef late) {
+    if (late.number >= last_event.number) return;
+    RecentSend* send = sends.newest([&](const RecentSend& s) { return s.frame.number > late.number; });
+    if (send != nullptr) send->credits = RecentSend::Credits::uncertain;
   }
   void leaves(FrameRef frame) noexcept {
     if (farewell.number == 0) farewell = frame;

@@ -40,6 +40,7 @@ struct Transaction {
   FrameRef unheard_copy;       ///< one whose connection ended with no proof that its client had taken the answer
   FrameRef sent_again;         ///< a later one, for whose answer its requester waits now
   FrameRef answered_as;        ///< an earlier one, which got the answer
+  FrameRef slot_copy;          ///< the newest with its number in its slot of its session; number 0: there is none
   FrameRef refused_answer;     ///< what came as the answer to an earlier one, and was refused
   std::string_view operation;  ///< by the name that mountstats uses; empty: not read
   std::uint64_t call_ordinal = 0;
@@ -97,6 +98,7 @@ struct Transaction {
   std::uint64_t verifier = 0;              ///< of an EXCHANGE_ID whose owner was read
   std::optional<wire::SessionId> session;  ///< that it names first; nothing: none, or it was not read
   bool watched = false;                    ///< its results matter to who waits (NfsWatch)
+  std::optional<std::uint32_t> minor;      ///< version of its COMPOUND; nothing: it has none, or it was not read
   std::optional<bool> wrapped;             ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
   std::optional<std::size_t> wanted;       ///< how many results may come in Write chunks (RFC 8267), once known
   FrameRef reply;                          ///< first frame of the first Reply; number 0: none yet

@@ -150,11 +150,14 @@ struct Due {
   std::uint32_t xid = 0;
   FrameRef frame;
   std::uint64_t ordinal = 0;
-  bool continuation = false;
+  enum class Wrong : std::uint8_t {
+    message,  ///< with itself
+    sequence  ///< it breaks one: RDMA2_ERR_INVAL_CONT
+  } wrong = Wrong::message;
   bool owed = true;                          ///< false: a Reply is at fault, which its receiver may drop without a word
   Of message = Of::call;                     ///< what has that XID
   Of broken = Of::call;                      ///< what was broken into
-  std::optional<std::uint32_t> interrupted;  ///< continuation: the XID of the message that was broken into
+  std::optional<std::uint32_t> interrupted;  ///< of a sequence: the XID of the message that was broken into
   std::uint64_t peer_messages = 0;           ///< that the peer has sent since
 };
 

@@ -259,6 +259,7 @@ void Connection::pass(Side sender, const Captured& packet) {
 
 void Connection::finish(FrameRef last) {
   if (!announced) return;
+  rest_if_over(last);
   ProvenOrder::release_all(*this, last_used);
   tell_farewells(true);
   for (Stream& s : streams) s.finish(last);

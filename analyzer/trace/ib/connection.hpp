@@ -42,10 +42,18 @@ struct PairKey {
 
 struct Connection;
 
+/// An RPC message, as far as it tells who talks to whom. What is offered to be read may be a Call or a Reply.
+struct ExchangePart {
+  std::uint32_t xid = 0;
+  bool call = false;
+  bool reply = false;
+};
+
 struct Leg {
   explicit Leg(Budget& budget) : waiting(budget) {}
 
   FlowKey key;
+  std::uint32_t number = 0;  ///< of those that ever waited for a partner
   Transport transport = Transport::rocev2;
   Connection* connection = nullptr;  ///< nullptr: an orphan, its partner unknown
   Side sender = Side::active;        ///< meaningful with a connection
@@ -59,7 +67,8 @@ struct Leg {
   std::vector<std::pair<Leg*, unsigned>> votes;  ///< legs that may be the other direction
   std::vector<std::uint32_t> noted_requests;     ///< PSNs in the pair's index
   std::vector<std::uint32_t> noted_responses;
-  std::list<Leg*>::iterator place;  ///< among the orphans
+  std::vector<ExchangePart> noted_messages;  ///< in the pair's index by XID
+  std::list<Leg*>::iterator place;           ///< among the orphans
 };
 
 /// Private data kept until its event can be sent.
@@ -92,6 +101,7 @@ struct Connection {
   std::list<std::unique_ptr<Connection>>::iterator place;
   std::optional<std::list<Connection*>::iterator> to_rest;  ///< among the closed ones that are not yet at rest
   std::optional<std::list<Connection*>::iterator> at_rest;  ///< among those that are
+  std::optional<std::list<Connection*>::iterator> half;     ///< among the closed ones that are not yet announced
   FrameRef last_used;
   Moment opened;  ///< when it was put into the table
 
@@ -122,6 +132,7 @@ struct Connection {
   bool announced = false;
   bool ready = false;
   bool closed = false;  ///< REJ, DREQ or DREP seen
+  std::uint64_t closed_in = 0;
   bool rejected = false;
   std::array<bool, 2> dreq_seen{};  ///< by sender
   std::array<bool, 2> drep_seen{};
@@ -154,6 +165,11 @@ struct Connection {
     const FrameRef since = ready_message ? ready_message->frame : first;
     return request && !reply && !passed(since.time, now.time, ProvenOrder::patience);
   }
+  /// As long as the clock is near to what came of it.
+  [[nodiscard]] bool handshake_may_come(FrameRef now) const noexcept {
+    const FrameRef since = reply ? reply->frame : ready_message ? ready_message->frame : first;
+    return !passed(now.time, since.time, ProvenOrder::patience) && (request_may_come(now) || reply_may_come(now));
+  }
   /// Data of this connection stands behind this frame, as far as the handshake tells.
   [[nodiscard]] std::uint64_t data_after() const noexcept {
     if (ready_message) return ready_message->frame.number;
@@ -172,6 +188,18 @@ struct Connection {
   /// What has waited in legs that came after the announcement.
   void replay();
   void deliver(Side sender, const Captured& packet);
+  /// Nothing that it has said waits.
+  [[nodiscard]] bool all_said() const noexcept {
+    return liveness_told && farewells_.empty() && early_[0].empty() && early_[1].empty();
+  }
+  [[nodiscard]] bool long_quiet(FrameRef now) const noexcept {
+    return passed(last_used.time, now.time, Stream::patience);
+  }
+  /// As it is when nobody has said anything of it for long after its end, whether its memory was given back meanwhile
+  /// or not. To be called with whatever comes of it.
+  void rest_if_over(FrameRef now) noexcept {
+    if (closed && all_said() && long_quiet(now)) rest();
+  }
   void rest() noexcept {
     for (Stream& s : streams) s.rest();
   }

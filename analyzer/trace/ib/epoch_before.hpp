@@ -47,8 +47,7 @@ class EpochsBefore {
     all_.push_back(before);
   }
   /// The newest one of those that sent there, or nullptr.
-  [[nodiscard]] const EpochBefore* find(const FlowKey& key, FrameRef now) {
-    while (!all_.empty() && all_.front().over(now)) all_.pop_front();
+  [[nodiscard]] const EpochBefore* find(const FlowKey& key) const {
     const auto at = std::find_if(all_.rbegin(), all_.rend(), [&](const EpochBefore& one) { return one.key == key; });
     return at == all_.rend() ? nullptr : &*at;
   }

@@ -47,6 +47,7 @@ Leg& Flows::new_orphan(const FlowKey& key, Transport transport, FrameRef first) 
   auto owned = std::make_unique<Leg>(budget_);
   Leg& leg = *owned;
   leg.key = key;
+  leg.number = ++orphans_ever_;
   leg.transport = transport;
   leg.first = first;
   legs_[key] = std::move(owned);
@@ -74,9 +75,11 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
   leg->networks.add(packet.seen_in);
   const bool bad = crc_bad(packet, *leg);
   if (leg->connection != nullptr && leg->connection->announced) {
+    leg->connection->rest_if_over(packet.ref);
     leg->connection->deliver(leg->sender, {packet.ref, packet.octets, packet.wire_length, bad, header});
   } else {
     wait(*leg, packet, header, bad);
+    tell_waiting(key, packet, header);
   }
 }
 
@@ -136,20 +139,32 @@ void Flows::end(const Connection& connection, FrameRef ref, Disconnect::How how)
   sink_.on(d);
 }
 
-void Flows::close(Connection& connection) {
+void Flows::close(Connection& connection, FrameRef ref) {
   if (connection.closed) return;
   connection.closed = true;
+  connection.closed_in = ref.number;
   connection.to_rest = closed_.insert(closed_.end(), &connection);
+  if (!connection.announced) connection.half = half_.insert(half_.end(), &connection);
 }
 
+/// All that are due, not the oldest alone: when one of them is may not depend on another one.
+void Flows::time_passed(FrameRef now) {
+  for (auto it = half_.begin(); it != half_.end();) {
+    Connection& c = **it++;
+    if (c.handshake_may_come(now)) continue;
+    numbers_.at({Moment::Step::frame, now.number - 1, c.closed_in});
+    settle(c);
+  }
+}
+
+/// Who opens another connection cannot know what is said of these: nothing that is said may depend on it.
 void Flows::rest_closed(FrameRef now) {
   for (unsigned n = 0; n < rested_each && !closed_.empty(); ++n) {
     Connection& c = *closed_.front();
-    if (!passed(c.last_used.time, now.time, Stream::patience)) {
+    if (!c.all_said() || !c.long_quiet(now)) {
       closed_.splice(closed_.end(), closed_, closed_.begin());
       continue;
     }
-    settle(c);
     c.rest();
     closed_.pop_front();
     c.to_rest.reset();
@@ -198,7 +213,7 @@ Connection* Flows::by_leg(const FlowKey& key) {
 
 void Flows::attach(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
   attach_leg(connection, sender, key, ref);
-  if (const EpochBefore* before = epochs_before_.find(key, ref)) connection.before[index(sender)] = *before;
+  if (const EpochBefore* before = epochs_before_.find(key)) connection.before[index(sender)] = *before;
 }
 
 void Flows::attach_leg(Connection& connection, Side sender, const FlowKey& key, FrameRef ref) {
@@ -253,6 +268,8 @@ void Flows::announce(Connection& connection) {
     std::erase(pair->second.incomplete, &connection);
     if (pair->second.orphans.empty() && pair->second.incomplete.empty()) pairs_.erase(pair);
   }
+  if (connection.half) half_.erase(*connection.half);
+  connection.half.reset();
   connection.announce(numbers_);
 }
 
@@ -290,6 +307,7 @@ void Flows::erase(Connection& connection) {
   }
   drop_comm(connection, Side::active);
   drop_comm(connection, Side::passive);
+  if (connection.half) half_.erase(*connection.half);
   if (connection.to_rest) closed_.erase(*connection.to_rest);
   if (connection.at_rest) rested_.erase(*connection.at_rest);
   connections_.erase(connection.place);
@@ -302,7 +320,7 @@ void Flows::finish(FrameRef last) {
   for (Leg* leg : left) {
     if (leg->connection != nullptr) continue;
     numbers_.at({Moment::Step::infiniband_pairs, leg->first.number});
-    Leg* partner = best_vote(*leg);
+    Leg* partner = partner_of(*leg);
     if (partner != nullptr) marry(*leg, *partner);
   }
   std::vector<Connection*> unannounced;
@@ -338,6 +356,7 @@ void Flows::finish(FrameRef last) {
     c->finish(last);
   }
   closed_.clear();
+  half_.clear();
   rested_.clear();
   connections_.clear();
   by_comm_.clear();

@@ -28,6 +28,9 @@ class Flows {
   void copy(const IbPacket& packet, const wire::IbHeader& header);
   /// What its sender got of this connection met congestion: it is there.
   void notified(const IbPacket& packet, const wire::IbHeader& header);
+  /// By the clock of all frames, in front of this one: a connection that was closed while a part of its handshake could
+  /// still come waits no longer than it may, whoever speaks meanwhile.
+  void time_passed(FrameRef now);
   void finish(FrameRef last);
 
   // For the handshake
@@ -44,8 +47,8 @@ class Flows {
   void settle(Connection& connection);
   /// Announces it with the legs it has.
   void announce(Connection& connection);
-  /// REJ, DREQ or DREP: nothing but stragglers is to come.
-  void close(Connection& connection);
+  /// REJ, DREQ or DREP in this frame: nothing but stragglers is to come.
+  void close(Connection& connection, FrameRef ref);
 
  private:
   using ConnectionList = std::list<std::unique_ptr<Connection>>;
@@ -53,6 +56,12 @@ class Flows {
   struct Pair {
     std::array<std::map<std::uint32_t, Leg*>, 2> requests;  ///< by direction, by PSN; nullptr: ambiguous
     std::array<std::map<std::uint32_t, Leg*>, 2> responses;
+    struct Speaker {
+      Leg* leg = nullptr;  ///< nullptr: ambiguous
+      FrameRef frame;
+    };
+    std::array<std::map<std::uint32_t, Speaker>, 2> calls;  ///< by direction, by XID
+    std::array<std::map<std::uint32_t, Speaker>, 2> replies;
     std::vector<Leg*> orphans;
     std::vector<Connection*> incomplete;  ///< not yet announced
   };
@@ -75,9 +84,10 @@ class Flows {
 
   // Pairing
   void wait(Leg& leg, const IbPacket& packet, const wire::IbHeader& header, bool crc_bad);
+  void tell_waiting(const FlowKey& key, const IbPacket& packet, const wire::IbHeader& header);
   void hand_over(Leg& leg);
   void relieve(FlowKey newest, FrameRef now);
-  void note(Leg& leg, const wire::IbHeader& header);
+  void note(Leg& leg, const wire::IbHeader& header, FrameRef frame);
   void forget(Leg& leg);
   void vote(Leg& a, Leg& b);
   [[nodiscard]] bool alone(const Leg& a, const Leg& b);
@@ -87,6 +97,9 @@ class Flows {
   void adopt_one_way(Leg& leg);
   [[nodiscard]] Leg* only_candidate(const Connection& connection, Side sender);
   [[nodiscard]] Connection* only_incomplete(const Leg& leg);
+  [[nodiscard]] Leg* partner_of(const Leg& leg);
+  void note_message(Pair& pair, Leg& leg, const wire::IbHeader& header, FrameRef frame);
+  [[nodiscard]] Leg* answered_by(const Leg& leg);
   [[nodiscard]] static Leg* best_vote(const Leg& leg);
 
   const Options& options_;
@@ -101,8 +114,10 @@ class Flows {
   EpochsBefore epochs_before_;
   std::list<Leg*> orphans_;        ///< oldest first
   std::list<Connection*> closed_;  ///< and not yet at rest
+  std::list<Connection*> half_;    ///< closed, and not announced since more of the handshake may come; oldest first
   std::list<Connection*> rested_;  ///< closed and at rest, the oldest first
-  bool finishing_ = false;         ///< nothing new comes: the bounds are met
+  std::uint32_t orphans_ever_ = 0;
+  bool finishing_ = false;  ///< nothing new comes: the bounds are met
 };
 
 }  // namespace rpcrdma::trace::ib

@@ -73,6 +73,13 @@ bool of_another(const Connection& c, const IbPacket& p, const CmMessage& m) {
          (m.remote_id && *m.remote_id != 0 && differs(c.comm[index(other(sender))], receiver_key(p, *m.remote_id)));
 }
 
+/// A DREQ names its receiver's queue pair; who has another drops it, as if it had not come.
+bool to_another_pair(const Connection& c, const IbPacket& p, const CmMessage& m) {
+  if (m.kind != CmKind::dreq || !m.remote_qpn || *m.remote_qpn == 0) return false;
+  const auto& receiver = c.qpns[index(other(side_of(c, p, m)))];
+  return receiver && *receiver != *m.remote_qpn;
+}
+
 }  // namespace
 
 void Handshakes::message(const IbPacket& packet, const CmMessage& m) {
@@ -247,7 +254,7 @@ void Handshakes::refuse(Connection& c, Side side, const IbPacket& packet, std::u
     return;
   }
   c.rejected = true;
-  flows_.close(c);
+  flows_.close(c, packet.ref);
   c.tell_liveness(packet.ref);
   ConnectReject r;
   c.shared.fill(r, side, packet.ref);
@@ -281,6 +288,7 @@ void Handshakes::undelivered(const Undelivered& request) {
 
 void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
   Connection* c = find(packet, m);
+  if (c != nullptr && to_another_pair(*c, packet, m)) return;
   if (c == nullptr && m.remote_qpn) {
     c = flows_.by_leg({packet.source, packet.destination, *m.remote_qpn});
     if (c != nullptr && of_another(*c, packet, m)) return;
@@ -303,7 +311,7 @@ void Handshakes::disconnect(const IbPacket& packet, const CmMessage& m) {
     return;
   }
   seen = true;
-  flows_.close(*c);
+  flows_.close(*c, packet.ref);
   c->says_farewell(side, m.kind == CmKind::dreq ? Disconnect::How::request : Disconnect::How::reply, packet.ref,
                    save(m));
 }

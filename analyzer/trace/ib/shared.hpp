@@ -84,14 +84,16 @@ struct Shared {
     r.kind = kind;
     sink.on(r);
   }
-  /// `goes_on`: nothing was seen between this gap and the one before it.
-  void gap(Side side, FrameRef frame, std::uint64_t count, bool proven, bool goes_on) {
+  /// `goes_on`: nothing was seen between this gap and the one before it. `behind`: the packet that stands behind it in
+  /// its direction, where that came before `frame` shows that nothing more will; number 0: none did.
+  void gap(Side side, FrameRef frame, std::uint64_t count, bool proven, bool goes_on, FrameRef behind = {}) {
     packets[index(side)].missing += count;
     if (!goes_on) ++packets[index(side)].places;
     Gap g;
     fill(g, side, frame);
     g.count = count;
     g.proven = proven;
+    g.overtaken_in = behind;
     sink.on(g);
   }
   /// A gap that stood alone was none.

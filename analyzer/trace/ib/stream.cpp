@@ -15,6 +15,8 @@ using wire::IbPart;
 namespace {
 
 constexpr Sequence under_way = 1U << 16U;  // no sender has more packets under way
+/// Who goes on, be it behind what the capture lacks, or with what it sends again, does so no farther from where it was.
+constexpr Sequence nearby = 4096;
 
 }  // namespace
 
@@ -130,15 +132,15 @@ void Stream::pass_holes(Sequence upto, bool proven, FrameRef ref) {
     // Known since both are there, whichever stands first in the file.
     const FrameRef behind = held_.first_ref();
     if (held_.first() > expected_) {
-      lose(held_.first() - expected_, proven, behind.number > ref.number ? behind : ref);
+      lose(held_.first() - expected_, proven, behind.number > ref.number ? behind : ref, behind);
     }
     drain(upto);
   }
 }
 
-void Stream::lose(std::uint64_t count, bool proven, FrameRef ref) {
+void Stream::lose(std::uint64_t count, bool proven, FrameRef ref, FrameRef behind) {
   front_ = Front::settled;  // how many messages were among these is not known
-  shared_.gap(side_, ref, count, proven, expected_ == lost_to_);
+  shared_.gap(side_, ref, count, proven, expected_ == lost_to_, behind);
   operations_.hole(count);
   open_read_.reset();
   expected_ += count;
@@ -163,10 +165,9 @@ bool Stream::overtaken(std::uint32_t psn, TimeNs now) const noexcept {
 }
 
 bool Stream::far_off(std::uint32_t psn) const noexcept {
-  constexpr Sequence near = 4096;
   if (!synchronised_ || open_read_) return false;
   const Sequence at = unwrap(expected_, psn);
-  return at + near < expected_ || at > newest() + near;
+  return at + nearby < expected_ || at > newest() + nearby;
 }
 
 bool Stream::may_use(std::uint32_t psn) const noexcept {
@@ -175,11 +176,10 @@ bool Stream::may_use(std::uint32_t psn) const noexcept {
 }
 
 std::optional<EpochBefore::Used> Stream::used() const noexcept {
-  constexpr Sequence next = 4096;
   if (!synchronised_) return {};
   const Sequence from = std::max(first_seen_, newest() - std::min(newest(), under_way));
   return EpochBefore::Used{static_cast<std::uint32_t>(from) & wire::psn_mask,
-                           static_cast<std::uint32_t>(newest() + next) & wire::psn_mask};
+                           static_cast<std::uint32_t>(newest() + nearby) & wire::psn_mask};
 }
 
 void Stream::response(const Arrival& a) {

@@ -118,7 +118,7 @@ class Stream {
   void hold(const Arrival& a, Sequence at);
   void drain(Sequence proven);
   void pass_holes(Sequence upto, bool proven, FrameRef ref);
-  void lose(std::uint64_t count, bool proven, FrameRef ref);
+  void lose(std::uint64_t count, bool proven, FrameRef ref, FrameRef behind = {});
   [[nodiscard]] bool copied_acknowledgement(const Arrival& a, Sequence at);
   void look_in_front(std::uint32_t acknowledged_messages, FrameRef ref);
   void acknowledge(Sequence end, FrameRef ref);

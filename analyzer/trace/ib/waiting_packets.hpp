@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,8 @@ class WaitingPackets {
   static constexpr std::size_t max_telling = 512;
   static constexpr std::size_t max_packets = 8192;
   static constexpr std::size_t max_octets = std::size_t{8} << 20U;
-  /// What one costs beside its octets, with what is remembered of its PSN.
-  static constexpr std::size_t cost_of_one = 192;
+  /// What one costs beside its octets, with what is remembered of its PSN, and of its XID.
+  static constexpr std::size_t cost_of_one = 256;
 
   explicit WaitingPackets(Budget& budget) noexcept : budget_(budget) {}
   ~WaitingPackets() { budget_.give(paid_); }
@@ -51,6 +52,8 @@ class WaitingPackets {
   }
   [[nodiscard]] bool paid() const noexcept { return owed_ == 0; }
   [[nodiscard]] const std::vector<WaitingPacket>& all() const noexcept { return packets_; }
+  /// Payload of the Send that ends with the newest packet, where all of it is there; what it ends with may be cut.
+  [[nodiscard]] std::optional<std::vector<std::uint8_t>> newest_send() const;
   [[nodiscard]] std::vector<WaitingPacket> take() noexcept {
     budget_.give(std::exchange(paid_, 0));
     octets_ = owed_ = telling_ = 0;

@@ -41,7 +41,10 @@ void Attempts::segment(const TcpSegment& segment) {
   const Service destination{segment.destination, segment.destination_port};
   const bool ack = (segment.flags & TcpSegment::ack) != 0;
   seen.frame = segment.ref;
-  if ((segment.flags & (TcpSegment::fin | TcpSegment::rst)) != 0) take_back({source, destination}, segment);
+  if ((segment.flags & (TcpSegment::fin | TcpSegment::rst)) != 0) {
+    if ((segment.flags & TcpSegment::syn) == 0) goes_on(segment);
+    take_back({source, destination}, segment);
+  }
   if ((segment.flags & (TcpSegment::syn | TcpSegment::rst)) == 0) return;
   if ((segment.flags & TcpSegment::rst) != 0) {
     // What refuses a SYN acknowledges it, and most has no sequence of its own (RFC 9293 section 3.10.7.1). The others
@@ -58,6 +61,7 @@ void Attempts::segment(const TcpSegment& segment) {
   } else {
     seen.flow = {destination, source};
     seen.number = segment.acknowledgement;
+    seen.first = segment.sequence + 1;
   }
   note(seen);
 }
@@ -80,24 +84,45 @@ void Attempts::take_back(const Flow& flow, const TcpSegment& segment) {
 void Attempts::goes_on(const TcpSegment& segment) {
   const auto& ports = options_.service_ports;
   if ((segment.flags & TcpSegment::ack) == 0 || attempts_.empty()) return;
-  if (std::find(ports.begin(), ports.end(), segment.destination_port) == ports.end()) return;
+  const auto serves = [&](std::uint16_t port) { return std::find(ports.begin(), ports.end(), port) != ports.end(); };
+  const Service source{segment.source, segment.source_port};
+  const Service destination{segment.destination, segment.destination_port};
   Seen seen;
-  seen.flow = {{segment.source, segment.source_port}, {segment.destination, segment.destination_port}};
   seen.frame = segment.ref;
-  Attempt* a = find(seen.flow);
-  if (a == nullptr || segment.sequence - (a->number + 1) > far_away) return;
-  if (a->state == Attempt::State::open) {
-    a->state = Attempt::State::accepted;
-    a->had = segment.acknowledgement;
-    tell(TcpAttempt::Step::accepted, seen, a->request);
+  if (serves(segment.destination_port)) {
+    seen.flow = {source, destination};
+    if (Attempt* a = find(seen.flow)) client_goes_on(*a, segment, seen);
+  } else if (serves(segment.source_port)) {
+    seen.flow = {destination, source};
+    if (Attempt* a = find(seen.flow)) server_goes_on(*a, segment, seen);
+  }
+}
+
+void Attempts::client_goes_on(Attempt& attempt, const TcpSegment& segment, const Seen& seen) {
+  if (segment.sequence - (attempt.number + 1) > far_away) return;
+  if (attempt.state == Attempt::State::open) {
+    if ((segment.flags & (TcpSegment::fin | TcpSegment::rst)) != 0) return;  // it gives up
+    attempt.state = Attempt::State::accepted;
+    attempt.had = segment.acknowledgement;
+    tell(TcpAttempt::Step::accepted, seen, attempt.request);
     return;
   }
-  if (a->state == Attempt::State::unheard) tell(TcpAttempt::Step::accepted, seen, a->request);
-  if (a->unconfirmed()) a->state = Attempt::State::accepted;
-  const std::uint32_t more = a->had ? segment.acknowledgement - *a->had : 0;  // one may be a FIN
-  if (a->state != Attempt::State::accepted || more <= 1 || more > far_away) return;
-  a->state = Attempt::State::unreadable;
-  tell(TcpAttempt::Step::unreadable, seen, a->request);
+  if (attempt.state == Attempt::State::unheard) tell(TcpAttempt::Step::accepted, seen, attempt.request);
+  if (attempt.unconfirmed()) attempt.state = Attempt::State::accepted;
+  if (attempt.had) lacks(attempt, segment.acknowledgement - *attempt.had, seen);
+}
+
+/// Each of its segments says how much it had said before.
+void Attempts::server_goes_on(Attempt& attempt, const TcpSegment& segment, const Seen& seen) {
+  if (segment.wire_length != 0) attempt.answers_seen = true;
+  if (attempt.had) lacks(attempt, segment.sequence - *attempt.had, seen);
+}
+
+/// The server has sent so many octets, of which one may be a FIN.
+void Attempts::lacks(Attempt& attempt, std::uint32_t octets, const Seen& seen) {
+  if (!attempt.connected() || attempt.answers_seen || octets <= 1 || octets > far_away) return;
+  attempt.state = Attempt::State::unreadable;
+  tell(TcpAttempt::Step::unreadable, seen, attempt.request);
 }
 
 void Attempts::undelivered(const Undelivered& segment) {
@@ -251,6 +276,7 @@ void Attempts::take_answer(const Seen& seen) {
   }
   a->state = Attempt::State::answered;
   a->newest_answer = seen.frame.time;
+  a->had = seen.first;
   tell(TcpAttempt::Step::accepted, seen, a->request);
 }
 

@@ -30,7 +30,7 @@ class Attempts {
 
   /// Only for segments with SYN, FIN or RST: nothing else opens a connection, refuses to, or takes an attempt back.
   void segment(const TcpSegment& segment);
-  /// Any other segment of a connection that is not known to speak MPA.
+  /// Any segment without SYN of a connection that is not known to speak MPA.
   void goes_on(const TcpSegment& segment);
   void undelivered(const Undelivered& segment);
   /// Octets of an undecided stream that are not in the capture.
@@ -60,6 +60,7 @@ class Attempts {
     Flow flow;
     std::uint32_t number = 0;  ///< sequence number of the SYN; of an answer, the one that it acknowledges, plus one
     std::uint32_t octets = 0;  ///< that the SYN carries
+    std::uint32_t first = 0;   ///< of an answer, the sequence number behind it
     FrameRef frame;
   };
   struct Attempt {
@@ -82,7 +83,9 @@ class Attempts {
     TimeNs newest_answer = 0;  ///< of the server's SYNs
     std::optional<Seen> copy;  ///< right behind its refusal: refused with it, unless it gets an answer of its own
     bool reported = false;
-    std::optional<std::uint32_t> had;  ///< what the client acknowledged first, where the capture lacks the server's SYN
+    std::optional<std::uint32_t>
+        had;                    ///< the server's first octet: behind its SYN, or what the client acknowledged first
+    bool answers_seen = false;  ///< the capture has octets of the server: what they are, others find out
     std::list<Flow>::iterator place;
 
     [[nodiscard]] bool unconfirmed() const noexcept { return state == State::answered || state == State::unheard; }
@@ -92,6 +95,9 @@ class Attempts {
 
   [[nodiscard]] bool service(const Service& server) const;
   void take_back(const Flow& flow, const TcpSegment& segment);
+  void client_goes_on(Attempt& attempt, const TcpSegment& segment, const Seen& seen);
+  void server_goes_on(Attempt& attempt, const TcpSegment& segment, const Seen& seen);
+  void lacks(Attempt& attempt, std::uint32_t octets, const Seen& seen);
   void note(const Seen& seen);
   void take(const Seen& seen);
   void take_syn(const Seen& seen);

@@ -2,29 +2,25 @@
 // Segments without data that came lately: each may stand in the capture twice.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "trace/iwarp/same_packet.hpp"
 #include "trace/packet.hpp"
+#include "trace/recent.hpp"
 
 namespace rpcrdma::trace::iwarp {
 
 class BareSegments {
  public:
   /// Is it a copy of one of them? Otherwise it is one more.
-  [[nodiscard]] bool copied(const TcpSegment& segment) noexcept {
+  [[nodiscard]] bool copied(const TcpSegment& segment) {
     const One fresh{segment.sequence,
                     segment.acknowledgement,
                     segment.window,
                     segment.flags,
                     {segment.ip_identification, segment.ref}};
-    const bool copy = std::any_of(lately_.begin(), lately_.end(), [&](const One& one) { return same(one, fresh); });
-    if (copy) return true;
-    lately_[at_] = fresh;
-    at_ = (at_ + 1) % lately_.size();
+    if (lately_.newest([&](const One& one) { return same(one, fresh); }) != nullptr) return true;
+    lately_.add(One(fresh));
     return false;
   }
 
@@ -34,16 +30,14 @@ class BareSegments {
     std::uint32_t acknowledgement = 0;
     std::uint16_t window = 0;
     std::uint8_t flags = 0;
-    SeenPacket packet;  ///< frame number 0: none
+    SeenPacket packet;
   };
   [[nodiscard]] static bool same(const One& one, const One& another) noexcept {
-    return one.packet.ref.number != 0 && one.sequence == another.sequence &&
-           one.acknowledgement == another.acknowledgement && one.window == another.window &&
-           one.flags == another.flags && same_packet(one.packet, another.packet, false);
+    return one.sequence == another.sequence && one.acknowledgement == another.acknowledgement &&
+           one.window == another.window && one.flags == another.flags && same_packet(one.packet, another.packet, false);
   }
 
-  std::array<One, 32> lately_{};
-  std::size_t at_ = 0;
+  Recent<One, 32> lately_;  // a short connection has few
 };
 
 }  // namespace rpcrdma::trace::iwarp

@@ -247,6 +247,7 @@ class Connection {
   void keep_gap(Half& h, const EarlyGap& gap);
   void tell_lost_tail(Half& h, FrameRef frame);
   [[nodiscard]] bool fins_exchanged() const noexcept;
+  [[nodiscard]] bool said_before_fin(const Half& h) const;
   void close_half(Half& h);
   void find_missing_fin(Half& h) const;
   void start_before_fin(Half& h, std::uint32_t fin);

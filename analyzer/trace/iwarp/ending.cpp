@@ -126,9 +126,16 @@ void Connection::find_missing_fin(Half& h) const {
   h.fin_frame = peer.fin_frame;
 }
 
+/// What its peer said in front of the FIN, and before it had that, waits for something else: it comes first.
+bool Connection::said_before_fin(const Half& h) const {
+  const EarlySegments& waiting = half(1 - h.direction).early;
+  if (waiting.empty() || waiting.front().ref.number >= h.fin_frame.number) return false;
+  return h.order.unwrap(waiting.front().acknowledgement) <= *h.fin;
+}
+
 /// FIN, once everything before it was delivered.
 void Connection::close_half(Half& h) {
-  if (!h.fin || h.closed || h.order.next() < *h.fin) return;
+  if (!h.fin || h.closed || h.order.next() < *h.fin || said_before_fin(h)) return;
   tell_lost_tail(half(1 - h.direction), h.fin_frame);
   tell_liveness(h.fin_frame);
   if (live() && !rejected_) {

@@ -14,6 +14,7 @@
 #include "wire/geneve.hpp"
 #include "wire/gre.hpp"
 #include "wire/grh.hpp"
+#include "wire/gtp.hpp"
 #include "wire/ib.hpp"
 #include "wire/icrc.hpp"
 #include "wire/ip_fragment.hpp"
@@ -145,6 +146,8 @@ Content unopened(Walk& walk, NotOpened what, Content content = Content::tunnel) 
     case wire::tzsp_port:
       walk.out.network.clear();
       return enter(walk, what, Kind::tzsp, payload, wire::decode_tzsp(payload));
+    case wire::gtp_port:
+      return wire::is_gtp_user_packet(payload) ? unopened(walk, what) : Content::nothing;
     default:
       return Content::nothing;
   }

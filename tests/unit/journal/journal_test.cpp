@@ -232,6 +232,62 @@ TEST(Journal, AMessageThatHadToWaitStandsInItsOwnFrameAtTheEnd) {
   EXPECT_EQ(rpc->home.number, 7U);
 }
 
+// Whose it is becomes known with frames that may never come. Its own octets speak for it, as long as the file is read.
+TEST(Journal, AMessageOfAnUnknownConnectionIsShownAtOnce) {
+  File file;
+  file.client(op_send_only, {}, call_header(no_lists) + rpc_call(1));
+  ASSERT_EQ(file.notes(1), std::vector<NoteKind>{NoteKind::unplaced});
+  const journal::Unplaced& call = file.journal.unplaced(file.journal.note(file.journal.first(1)).index);
+  EXPECT_EQ(call.xid, xid);
+  EXPECT_EQ(call.rpc, journal::Unplaced::Rpc::call);
+  EXPECT_TRUE(call.octets.in_frame);
+  file.journal.finish();
+  EXPECT_EQ(file.notes(1), (std::vector<NoteKind>{NoteKind::message, NoteKind::payload}));
+}
+
+TEST(Journal, AMessageOfAnUnknownConnectionIsPutTogetherWhereNothingIsMissing) {
+  const Octets whole = call_header(no_lists) + rpc_call(1) + filled(2500, 7);
+  for (const bool missing : {false, true}) {
+    File file;
+    file.client(op_send_first, {}, Octets(whole.begin(), whole.begin() + 1024));
+    if (missing) ++file.client_psn;
+    file.client(op_send_middle, {}, Octets(whole.begin() + 1024, whole.begin() + 2048));
+    EXPECT_EQ(file.notes(2), std::vector<NoteKind>{});
+    file.client(op_send_last, {}, Octets(whole.begin() + 2048, whole.end()));
+    ASSERT_EQ(file.notes(3).size(), missing ? 0U : 1U);
+    if (missing) continue;
+    EXPECT_EQ(file.journal.unplaced(file.journal.note(file.journal.first(3)).index).octets.copy, whole);
+  }
+}
+
+// Neither are they taken for one where a word is another, or more stands behind a header that stands alone.
+TEST(Journal, WhatIsNoMessageOfAnUnknownConnectionIsNotShown) {
+  const Octets rpc = rpc_call(1);
+  const Octets unread = be32(1) + be32(0) + be32(0xA1) + be32(500) + be64(0x7000) + be32(0);
+  const Octets nomsg = be32(xid) + be32(1) + be32(32) + be32(1) + unread + be32(0) + be32(0);
+  struct Row {
+    Octets octets;
+    std::size_t shown;
+  };
+  const std::vector<Row> rows{
+      {call_header(no_lists) + rpc, 1},
+      {call_header(no_lists) + be32(xid + 1) + Octets(rpc.begin() + 4, rpc.end()), 0},
+      {be32(xid) + be32(3) + be32(32) + be32(0) + no_lists + rpc, 0},
+      {call_header(no_lists), 0},
+      {filled(64, 0), 0},
+  };
+  for (const Row& row : rows) {
+    File file;
+    file.client(op_send_only, {}, row.octets);
+    EXPECT_EQ(file.notes(1).size(), row.shown);
+  }
+  for (const bool more : {false, true}) {
+    File file;
+    file.client(op_send_only, {}, nomsg + (more ? be32(0) : Octets{}));
+    EXPECT_EQ(file.notes(1).size(), more ? 0U : 1U);
+  }
+}
+
 // Frames that change places by their stamps: what was given up as lost comes after all, and the trace takes it for a
 // repetition.
 TEST(Journal, TheOnlyCopyIsKnown) {

@@ -172,6 +172,7 @@ TEST(PcapngWatch, SumsWhatHadNoRoomHoweverTheOctetsArrive) {
       const char* name;
       std::vector<std::pair<std::uint32_t, Octets>> blocks;
       std::uint64_t dropped;
+      std::size_t places = 0;  ///< packets in front of which some were
     };
     for (const Case& c : {
              Case{"nobody says so", {{statistics, of_interface(counted(4, 7))}}, 0},
@@ -184,11 +185,12 @@ TEST(PcapngWatch, SumsWhatHadNoRoomHoweverTheOctetsArrive) {
              Case{"counted on",
                   {{statistics, of_interface(counted(5, 7))}, {statistics, of_interface(counted(5, 9))}},
                   9},
-             Case{"between packets", {{6, of_packet(counted(4, 7))}, {6, of_packet(counted(4, 2))}}, 9},
+             Case{"between packets", {{6, of_packet(counted(4, 7))}, {6, of_packet(counted(4, 2))}}, 9, 2},
              Case{"more than can be counted",
                   {{6, of_packet(counted(4, UINT64_MAX))}, {6, of_packet(counted(4, 2))}},
-                  UINT64_MAX},
-             Case{"in front of an old packet", {{2, Writer(order).u16(0).u16(7).u64(0).u32(0).u32(0).out}}, 7},
+                  UINT64_MAX,
+                  2},
+             Case{"in front of an old packet", {{2, Writer(order).u16(0).u16(7).u64(0).u32(0).u32(0).out}}, 7, 1},
              Case{"not known", {{2, Writer(order).u16(0).u16(0xffff).u64(0).u32(0).u32(0).out}}, 0},
              Case{"behind the options' end",
                   {{statistics, of_interface(option(order, 0, {}))},
@@ -205,6 +207,7 @@ TEST(PcapngWatch, SumsWhatHadNoRoomHoweverTheOctetsArrive) {
           watch.see({octets.data() + at, std::min(piece, octets.size() - at)});
         }
         ASSERT_EQ(watch.dropped(), c.dropped) << c.name << " " << piece;
+        ASSERT_EQ(watch.places().size(), c.places) << c.name << " " << piece;
         ASSERT_FALSE(watch.defect()) << c.name;
         ASSERT_FALSE(watch.broken_block()) << c.name;
       }

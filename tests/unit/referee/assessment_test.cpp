@@ -22,6 +22,7 @@ struct DoubtCase {
   const char* what;
   std::optional<Attempt::Outcome> attempt;  ///< of TCP alone
   std::uint64_t cut;                        ///< messages of a connection, none of which could be read
+  bool refused;                             ///< another attempt, behind that one
   Doubt doubt;
   std::string says;
 };
@@ -30,9 +31,10 @@ TEST(MountInDoubt, IsToldWhatIsMissing) {
   const std::string tcp = "TCP is up, and no MPA Request could be read.";
   const std::string messages = "no RPC message could be read, the capture cut them all.";
   for (const DoubtCase& each :
-       {DoubtCase{"what the server said was cut", Attempt::Outcome::unreadable, 0, Doubt::only_tcp, tcp},
-        DoubtCase{"messages were cut", {}, 2, Doubt::nothing_readable, messages},
-        DoubtCase{"both", Attempt::Outcome::unreadable, 2, Doubt::nothing_readable, messages}}) {
+       {DoubtCase{"what the server said was cut", Attempt::Outcome::unreadable, 0, false, Doubt::only_tcp, tcp},
+        DoubtCase{"and another was refused", Attempt::Outcome::unreadable, 0, true, Doubt::only_tcp, tcp},
+        DoubtCase{"messages were cut", {}, 2, false, Doubt::nothing_readable, messages},
+        DoubtCase{"both", Attempt::Outcome::unreadable, 2, false, Doubt::nothing_readable, messages}}) {
     SCOPED_TRACE(each.what);
     constexpr TimeNs wait = 5'000'000'000;
     Mount mount;
@@ -40,6 +42,13 @@ TEST(MountInDoubt, IsToldWhatIsMissing) {
       Attempt attempt;
       attempt.first = attempt.last = {1, 0};
       attempt.outcome = *each.attempt;
+      mount.attempts.push_back(attempt);
+    }
+    if (each.refused) {
+      Attempt attempt;
+      attempt.first = attempt.last = {3, 0};
+      attempt.answer = {4, 0};
+      attempt.outcome = Attempt::Outcome::refused;
       mount.attempts.push_back(attempt);
     }
     if (each.cut != 0) {

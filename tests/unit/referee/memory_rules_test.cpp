@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Rules about memory that rest on the order of the two directions: what proves it, and what must not be said without.
+#include <algorithm>
+#include <cctype>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "referee/referee.hpp"
@@ -82,6 +86,53 @@ TEST(HeldBack, ACallThatOffersTheMemoryAnewClearsIt) {
   s.write(Side::passive, handle, place, 300).call(2, to_write()).reply(2, to_write());
   EXPECT_EQ(story::above_note(s.end()), 0U);
 }
+
+struct LateCall {
+  const char* what;
+  std::uint32_t names;
+  std::optional<std::size_t> kept;  ///< octets of it in the capture
+  trace::TimeNs later;
+  std::size_t unknown, early;
+};
+
+class WrittenBeforeTheCall : public testing::TestWithParam<LateCall> {};
+
+// A Call stands between the Write and the one that names the memory: the order is known.
+TEST_P(WrittenBeforeTheCall, IsUnknownOnlyWhereNoCallMayNameIt) {
+  const LateCall& c = GetParam();
+  Story s;
+  s.connect().call(1).reply(1).write(Side::passive, handle, place, 300).call(2);
+  s.now += c.later;
+  story::Octets late = story::header(3, 32, 0, to_write(c.names));
+  const story::Octets rpc = story::rpc_call(3);
+  late.insert(late.end(), rpc.begin(), rpc.end());
+  s.cut(Side::active, late, c.kept.value_or(late.size()));
+  s.reply(2).reply(3, c.names == handle ? to_write() : to_write(c.names, place, 0)).call(4).reply(4);
+  const Report report = s.end();
+  EXPECT_EQ(found(report, RuleId::rdma_unknown_handle).size(), c.unknown);
+  EXPECT_EQ(found(report, RuleId::rdma_before_call).size(), c.early);
+  const bool said = std::any_of(report.unchecked.begin(), report.unchecked.end(), [](const Unchecked& each) {
+    return each.rule == RuleId::rdma_unknown_handle && each.reason.find("Call behind it") != std::string::npos;
+  });
+  EXPECT_EQ(said, c.unknown + c.early == 0);
+}
+
+constexpr std::size_t lists_end = 16 + 4 + 4 + 4 + 16 + 4 + 4;
+INSTANTIATE_TEST_SUITE_P(
+    Cases, WrittenBeforeTheCall,
+    testing::Values(LateCall{"whole", handle, std::nullopt, 0, 0, 1},
+                    LateCall{"whole, another handle", handle + 1, std::nullopt, 0, 1, 0},
+                    LateCall{"cut before its direction", handle, lists_end, 0, 0, 0},
+                    LateCall{"cut before its direction, much later", handle, lists_end, 5'000'000'000, 0, 0},
+                    LateCall{"cut before its direction, another handle", handle + 1, lists_end, 0, 1, 0},
+                    LateCall{"cut behind the handle", handle, 16 + 4 + 4 + 4 + 4, 5'000'000'000, 0, 0},
+                    LateCall{"cut in front of it", handle, 16 + 4, 0, 0, 0},
+                    LateCall{"cut in front of it, much later", handle, 16 + 4, 5'000'000'000, 1, 0}),
+    [](const auto& info) {
+      std::string name = info.param.what;
+      std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
+      return name;
+    });
 
 TEST(HeldBack, AHoleBeforeItClearsIt) {
   Story s;

@@ -94,7 +94,7 @@ class Queue : public testing::Test {
                                 .frame = {++frame, 0},
                                 .xid = xid,
                                 .about = std::move(about),
-                                .settle = [](const Witness&, const Case& waited, bool) {
+                                .settle = [](const Witness&, const Case& waited) {
                                   told.push_back(fmt::format("accused for {}", waited.xid));
                                 }});
   }

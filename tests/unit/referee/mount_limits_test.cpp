@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a mount has no room for: which of it goes first.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -62,6 +63,14 @@ class Busy {
     event.ordinal = ordinal;
     referee.on(event);
   }
+  void close(ConnectionId id) {
+    for (const auto how : {trace::Disconnect::How::request, trace::Disconnect::How::reply}) {
+      trace::Disconnect event;
+      base(event, id, how == trace::Disconnect::How::request ? Side::passive : Side::active);
+      event.how = how;
+      referee.on(event);
+    }
+  }
   void reply(ConnectionId id, std::uint32_t xid) { send(id, Side::passive, xid, story::rpc_reply(xid)); }
   void refused(std::uint16_t from, std::uint16_t port) {
     trace::TcpAttempt event;
@@ -78,10 +87,11 @@ class Busy {
 
   Referee referee{Options{}, nullptr};
   trace::TimeNs now = 1'700'000'000 * second;
+  trace::TimeNs step = 10'000;  ///< from one event to the next
 
  private:
   void base(trace::EventBase& event, ConnectionId id, Side side) {
-    now += 10'000;
+    now += step;
     event.connection = id;
     event.side = side;
     event.frame = {++frame, now};
@@ -143,6 +153,61 @@ TEST(MountLimits, AllCallsThatAreOpenAreCounted) {
   for (std::uint32_t i = 0; i < many; ++i) busy.call(1, 100 + i);
   const std::string sentence = busy.end().verdict.sentence;
   EXPECT_NE(sentence.find("3,073 calls, 1 answered, 3,072 still under way"), std::string::npos) << sentence;
+}
+
+TEST(MountLimits, CallsThatWereLostAndSentAgainAreNotLost) {
+  constexpr std::uint32_t many = 3 * Mount::most_lost_calls;
+  for (const std::uint32_t again : {many, many - 10}) {
+    Busy busy;
+    busy.open(1);
+    busy.call(1, 1);
+    busy.reply(1, 1);
+    for (std::uint32_t i = 0; i < many; ++i) busy.call(1, 100 + i);
+    busy.close(1);
+    busy.open(2);
+    for (std::uint32_t i = 0; i < again; ++i) {
+      busy.call(2, 100 + i);
+      busy.reply(2, 100 + i);
+    }
+    const std::string sentence = busy.end().verdict.sentence;
+    const std::string says = again == many ? "3,073 calls, all answered" : "3,073 calls, 3,063 answered, 10 lost";
+    EXPECT_NE(sentence.find(says), std::string::npos) << sentence;
+  }
+}
+
+struct TimelessCase {
+  const char* what;
+  trace::TimeNs now;
+  bool open;
+  MountFacts::State state;
+};
+
+// A Call that waits at the end of a capture without times may have been made a moment ago, or an hour.
+TEST(MountWithoutTimes, WaitsAsLongAsNobodyKnows) {
+  using State = MountFacts::State;
+  for (const TimelessCase& each : {TimelessCase{"no times, and a Call is open", 0, true, State::unknown},
+                                   TimelessCase{"no times, and nothing is open", 0, false, State::working},
+                                   TimelessCase{"all at once", second, true, State::working}}) {
+    SCOPED_TRACE(each.what);
+    Busy busy;
+    busy.now = each.now;
+    busy.step = 0;
+    busy.open(1);
+    busy.call(1, 1);
+    busy.reply(1, 1);
+    if (each.open) busy.call(1, 2);
+    const Report report = busy.end();
+    EXPECT_EQ(report.verdict.state, each.state);
+    const bool timeless = each.now == 0;
+    EXPECT_EQ(report.verdict.sentence.find("0 us") == std::string::npos, timeless) << report.verdict.sentence;
+    EXPECT_EQ(report.mounts.at(0).longest_wait.has_value(), !timeless);
+    for (const RuleId rule : {RuleId::call_hangs, RuleId::long_wait, RuleId::connection_lost}) {
+      const bool unchecked = std::any_of(report.unchecked.begin(), report.unchecked.end(), [&](const Unchecked& one) {
+        return one.rule == rule && one.reason.find("no times") != std::string::npos;
+      });
+      EXPECT_EQ(unchecked, timeless);
+    }
+  }
 }
 
 TEST(MountLimits, ACallIsOneThatMayHaveBeenSentAgainWhereItsXidWas) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "referee/mount/advice.hpp"
+#include "referee/mount/obstacle.hpp"
 #include "referee/mount/series.hpp"
 #include "referee/rules/table.hpp"
 #include "referee/state/mount.hpp"
@@ -15,6 +16,8 @@ namespace rpcrdma::referee {
 namespace {
 
 using ::testing::HasSubstr;
+
+constexpr TimeNs wait = 5'000'000'000;
 
 struct PortCase {
   std::optional<std::uint16_t> asked_for;
@@ -30,12 +33,13 @@ TEST(NextStep, NamesThePortOfTheAttempts) {
       Attempt attempt;
       attempt.server_port = port.asked_for;
       attempt.outcome = Attempt::Outcome::refused;
+      attempt.answer = {2, 0};
       add_attempt(series, attempt);
     }
     Assessment assessment;
     assessment.state = MountFacts::State::never_up;
-    assessment.owes = Owes::server;
     assessment.failing = &series;
+    take_obstacle(assessment, {}, wait);
     EXPECT_THAT(next_step(assessment), HasSubstr(port.advice));
   }
 }
@@ -59,15 +63,19 @@ TEST(NextStep, FitsTheReasonOfTheRefusal) {
         ReasonCase{Outcome::rejected, 29, "adapters"}, ReasonCase{Outcome::rejected, 24, "another port"},
         ReasonCase{Outcome::unheard, 4, "comes through"}, ReasonCase{Outcome::rejected, {}, "listens there"},
         ReasonCase{Outcome::open, {}, "portlist"}}) {
+    Mount mount;
+    Life& life = mount.lives.emplace_back();  // shows that the machine is there
     AttemptSeries series;
     Attempt attempt;
     attempt.outcome = each.outcome;
     attempt.reason = each.reason;
+    (each.outcome == Outcome::open ? life.heard[index(trace::Side::passive)] : attempt.answer) = {2, 0};
+    mount.attempts.push_back(attempt);
     add_attempt(series, attempt);
     Assessment assessment;
     assessment.state = MountFacts::State::never_up;
-    assessment.owes = each.outcome == Outcome::unheard ? Owes::unknown : Owes::server;
     assessment.failing = &series;
+    take_obstacle(assessment, mount, wait);
     EXPECT_THAT(next_step(assessment), HasSubstr(each.advice));
   }
 }
@@ -89,8 +97,8 @@ TEST(NextStep, NamesWhoEndedTheConnection) {
     life.closed = Closed{Closed::How::reset, {7, 0}, by, {}};
     Assessment assessment;
     assessment.state = MountFacts::State::down;
-    assessment.owes = Owes::unknown;
     assessment.lost = &life;
+    take_obstacle(assessment, {}, wait);
     EXPECT_THAT(next_step(assessment),
                 HasSubstr(by == Party::client ? "On the client: its log" : "On the server: its log"));
   }
@@ -117,6 +125,7 @@ TEST(NextStep, IsThatOfTheRuleThatTheSentenceNames) {
     life.closed->cause = Cause{each.rule, each.proven, {}, {}};
     Assessment assessment;
     assessment.state = MountFacts::State::down;
+    assessment.obstacle = Obstacle::lost_calls;
     assessment.owes = Owes::server;
     assessment.roles = each.roles;
     assessment.lost = &life;
@@ -137,8 +146,10 @@ TEST(NextStep, LooksAtWhatIsBroken) {
                                 WrongCase{OpenCall::Wrong::answer, "On the server: what makes its broken answer"}}) {
     Assessment assessment;
     assessment.state = MountFacts::State::waiting;
-    assessment.owes = Owes::server;
-    assessment.hanging.emplace_back().wrong = each.wrong;
+    OpenCall& call = assessment.hanging.emplace_back();
+    call.wrong = each.wrong;
+    call.delivered = true;
+    take_obstacle(assessment, {}, wait);
     EXPECT_THAT(next_step(assessment), HasSubstr(std::string(each.advice)));
   }
 }

@@ -50,7 +50,7 @@ TEST(Promises, ACopyFindsRoomWhereAnotherIsOver) {
   ASSERT_EQ(promises.copies.size(), full);
   EXPECT_EQ(promises.copies.back().state, state(full)) << "all are awaited: the new one finds no room";
   EXPECT_EQ(promises.copy_not_kept.number, copy(full + 1).reply.number);
-  promises.end_copy(state(7), frame(5000));
+  promises.end_copy(state(7), {frame(5000)});
   promises.begin_copy(copy(full + 2));
   ASSERT_EQ(promises.copies.size(), full);
   EXPECT_EQ(promises.copies.back().state, state(full + 2));
@@ -66,7 +66,7 @@ TEST(Promises, ACopyThatIsDoneBeforeItsReply) {
   // The Call is frame 20, the Reply frame 21. What was done in front of the Call was another copy with that name.
   for (const Case& each : {Case{19, false}, Case{20, false}, Case{21, true}}) {
     Promises promises;
-    promises.end_copy(state(10), frame(each.done));
+    promises.end_copy(state(10), {frame(each.done)});
     promises.begin_copy(copy(10));
     EXPECT_EQ(promises.copies.back().ended.number != 0, each.over) << each.done;
   }
@@ -77,7 +77,7 @@ TEST(Promises, OfRecallsThatAreOverTheLongestWaitStays) {
   for (std::uint32_t i = 1; i <= full; ++i) {
     promises.begin_recall(recall(i));
     // The third waits longest.
-    promises.give_back_delegation(state(i), frame(i + (i == 3 ? 100'000U : i)));
+    promises.give_back_delegation(state(i), {frame(i + (i == 3 ? 100'000U : i))});
   }
   promises.begin_recall(recall(full + 1));
   promises.begin_recall(recall(full + 2));
@@ -99,7 +99,7 @@ TEST(Promises, ARecallFindsNoRoomWhereAllAreAwaited) {
 
 TEST(Promises, ARecallThatCrossesItsReturn) {
   Promises delegations;
-  delegations.give_back_delegation(state(5), frame(1));
+  delegations.give_back_delegation(state(5), {frame(1)});
   delegations.begin_recall(recall(5));
   delegations.begin_recall(recall(6));
   EXPECT_EQ(awaited(delegations), 1U);
@@ -107,7 +107,7 @@ TEST(Promises, ARecallThatCrossesItsReturn) {
   // Of a layout a part may have been given back; only a return that is under way is meant.
   for (const bool answered : {false, true}) {
     Promises layouts;
-    layouts.give_back_layouts({wire::Layouts::Of::file, state(5)}, frame(1));
+    layouts.give_back_layouts({wire::Layouts::Of::file, state(5)}, {frame(1)});
     if (answered) layouts.layouts_answered(frame(1));
     layouts.begin_recall(recall(5, Recall::Of::layout));
     EXPECT_EQ(awaited(layouts), answered ? 1U : 0U) << answered;
@@ -259,6 +259,129 @@ TEST(NfsClients, ASessionIsOverWithItsClientsName) {
     EXPECT_FALSE(clients.over_since(old, frame(29))) << "the server serves it";
     EXPECT_EQ(clients.user_gone(old).number, 0U);
   }
+}
+
+TEST(Promises, WhatWasNotDoneIsAwaitedAsBefore) {
+  struct Case {
+    const char* what;
+    Operation first;  ///< that was not done
+    bool first_returned, second_returned;
+  };
+  // One Call, frame 2000, gives both back: with its third operation, and its fifth.
+  for (const Case& each :
+       {Case{"all was done", {frame(2000), 5}, true, true}, Case{"the second", {frame(2000), 4}, true, false},
+        Case{"the first, and so what is behind it", {frame(2000), 2}, false, false},
+        Case{"nothing of it", {frame(2000), 0}, false, false}, Case{"another Call", {frame(2001), 0}, true, true}}) {
+    SCOPED_TRACE(each.what);
+    for (const bool crossing : {false, true}) {
+      Promises promises;
+      const auto give_back = [&] {
+        promises.give_back_delegation(state(1), {frame(2000), 2});
+        promises.give_back_delegation(state(2), {frame(2000), 4});
+      };
+      if (crossing) give_back();
+      promises.begin_recall(recall(1));
+      promises.begin_recall(recall(2));
+      if (!crossing) give_back();
+      promises.not_done(each.first);
+      EXPECT_EQ(promises.recalls[0].ended.number != 0, each.first_returned);
+      EXPECT_EQ(promises.recalls[1].ended.number != 0, each.second_returned);
+      promises.begin_recall(recall(2));
+      EXPECT_EQ(promises.recalls[2].ended.number != 0, each.second_returned) << "recalled again";
+      promises.give_back_delegation(state(1), {frame(2010), 2});
+      EXPECT_NE(promises.recalls[0].ended.number, 0U) << "tried again";
+    }
+  }
+}
+
+TEST(Promises, ACopyThatWasNotCanceledIsAwaited) {
+  for (const bool early : {false, true}) {
+    Promises promises;
+    if (!early) promises.begin_copy(copy(1));
+    promises.end_copy(state(1), {frame(10), 2});
+    if (early) promises.begin_copy(copy(1));
+    ASSERT_NE(promises.copies[0].ended.number, 0U);
+    promises.not_done({frame(10), 3});
+    EXPECT_NE(promises.copies[0].ended.number, 0U) << "what was not done stands behind it";
+    promises.not_done({frame(10), 2});
+    EXPECT_EQ(promises.copies[0].ended.number, 0U);
+    promises.end_copy(state(1), {frame(20)});
+    promises.not_done({frame(10), 2});
+    EXPECT_EQ(promises.copies[0].ended.number, 20U) << "it is done";
+  }
+}
+
+TEST(Promises, ACallbackThatWasNotTakenEndsNoCopy) {
+  Promises promises;
+  promises.begin_copy(copy(1));
+  promises.end_copy(state(1), {frame(10), 1});
+  promises.refuse_callback(frame(11), frame(12));
+  EXPECT_EQ(promises.copies[0].ended.number, 10U) << "another callback was refused";
+  promises.refuse_callback(frame(10), frame(13));
+  EXPECT_EQ(promises.copies[0].ended.number, 0U);
+  EXPECT_EQ(promises.copies[0].put_off.number, 10U);
+  promises.end_copy(state(1), {frame(20), 1});
+  EXPECT_EQ(promises.copies[0].ended.number, 20U) << "the server has called again";
+}
+
+TEST(Promises, WhichOfTwoCallbacksInOneFrameWasNotTakenIsNotKnown) {
+  Promises promises;
+  for (const std::uint32_t i : {1U, 2U}) {
+    promises.begin_copy(copy(i));
+    promises.end_copy(state(i), {frame(10), 1});
+  }
+  promises.refuse_callback(frame(10), frame(13));
+  EXPECT_NE(promises.copies[0].ended.number, 0U);
+  EXPECT_NE(promises.copies[1].ended.number, 0U);
+}
+
+TEST(Promises, NothingIsLeftOfAClientThatIsGone) {
+  wire::SessionId its_own;
+  wire::SessionId of_another;
+  of_another.octets[0] = 1;
+  wire::SessionId unknown;
+  unknown.octets[0] = 2;
+  NfsClients clients;
+  clients.makes(its_own, 7, {});
+  clients.makes(of_another, 8, {});
+  Promises promises;
+  for (const auto& [number, session] : {std::pair(1U, its_own), std::pair(2U, of_another), std::pair(3U, unknown)}) {
+    Recall made = recall(number);
+    made.session = session;
+    promises.begin_recall(made);
+  }
+  promises.client_gone(7, frame(50), clients);
+  EXPECT_EQ(promises.recalls[0].ended.number, 50U);
+  EXPECT_EQ(promises.recalls[1].ended.number, 0U);
+  EXPECT_EQ(promises.recalls[1].forgotten.perhaps.number, 0U);
+  EXPECT_EQ(promises.recalls[2].ended.number, 0U);
+  EXPECT_EQ(promises.recalls[2].forgotten.perhaps.number, 50U);
+}
+
+TEST(NfsClients, ARequestIsKnownByItsSlotAndNumber) {
+  NfsClients clients;
+  const wire::SessionId session;
+  const auto request = [](std::uint32_t sequence, std::uint32_t number) {
+    return NfsClients::Request{sequence, 0x100 + number, frame(number), 1};
+  };
+  clients.makes(session, 7, {frame(1), frame(2)});
+  EXPECT_EQ(clients.takes(session, 0, request(1, 10)).call.number, 0U);
+  EXPECT_EQ(clients.takes(session, 1, request(1, 11)).call.number, 0U) << "another slot";
+  EXPECT_EQ(clients.takes(session, 0, request(1, 12)).call.number, 10U);
+  EXPECT_EQ(clients.takes(session, 0, request(1, 13)).call.number, 12U);
+  EXPECT_EQ(clients.takes(session, 0, request(2, 14)).call.number, 0U) << "the next one";
+  EXPECT_EQ(clients.takes(session, 0, request(4, 17)).call.number, 17U) << "the one before is not known";
+  EXPECT_EQ(clients.takes(session, 2, request(2, 18)).call.number, 18U) << "nor what came in that slot";
+  wire::SessionId other;
+  other.octets[0] = 1;
+  EXPECT_EQ(clients.takes(other, 0, request(1, 15)).call.number, 15U) << "whose beginning is not known";
+  clients.makes(session, 7, {frame(1), frame(20)});
+  EXPECT_EQ(clients.takes(session, 0, request(1, 21)).call.number, 0U) << "a new session of that name";
+  for (std::uint32_t slot = 1; slot <= 2 * NfsClients::most_slots; ++slot) {
+    (void)clients.takes(session, slot, request(1, 22));
+  }
+  EXPECT_EQ(clients.takes(session, 2 * NfsClients::most_slots, request(2, 23)).call.number, 23U) << "no room";
+  EXPECT_EQ(clients.takes(session, 0, request(1, 24)).call.number, 21U);
 }
 
 TEST(NfsClients, OfASessionThatNobodyKnowsTheServerHasToSayThatItIsGone) {

@@ -10,6 +10,7 @@ namespace {
 
 using rpcrdma::referee::Connection;
 using rpcrdma::referee::keep_unheard;
+using rpcrdma::referee::Life;
 using rpcrdma::referee::may_be_repetition;
 using rpcrdma::referee::Mount;
 using rpcrdma::referee::Transaction;
@@ -55,6 +56,40 @@ TEST(Repetition, whatWasOpenAndIsForgottenMayComeAgain) {
   EXPECT_TRUE(repeats(full, behind, 1024));
   EXPECT_FALSE(repeats(full, behind, 1025)) << "what was open is sent right away";
   EXPECT_FALSE(repeats(full, 1, 1)) << "it began before";
+}
+
+TEST(Repetition, whatAConnectionLacksMayComeAgainOnTheNext) {
+  struct Before {
+    const char* what;
+    void (*lacks)(Life&);
+    bool perhaps;
+  };
+  constexpr std::uint64_t behind = 10'000;
+  for (const Before& before : {
+           Before{"seen whole", [](Life&) {}, false},
+           Before{"its beginning", [](Life& life) { life.seen = Life::Seen::in_part; }, true},
+           Before{"one direction", [](Life& life) { life.one_way = true; }, true},
+           Before{"frames of the client",
+                  [](Life& life) {
+                    life.newest_lack[0] = {500, 0};
+                  },
+                  true},
+           Before{"frames of the server",
+                  [](Life& life) {
+                    life.newest_lack[1] = {500, 0};
+                  },
+                  true},
+       }) {
+    SCOPED_TRACE(before.what);
+    Mount mount;
+    Life life;
+    life.opened = {100, 0};
+    before.lacks(life);
+    mount.lives.push_back(life);
+    EXPECT_EQ(repeats(mount, behind, 1), before.perhaps);
+    EXPECT_FALSE(repeats(mount, behind, 1025)) << "what was open is sent right away";
+    EXPECT_FALSE(repeats(mount, 100, 1)) << "it began with it";
+  }
 }
 
 }  // namespace

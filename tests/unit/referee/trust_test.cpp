@@ -290,6 +290,30 @@ TEST(CallSentAgain, IsForgottenBehindEnoughOfItsKind) {
   EXPECT_EQ(found(s.end(), RuleId::reply_without_call).size(), 1U);
 }
 
+// What stood in front of it is missing, and not for ever.
+TEST(OneDirectionAtFirst, IsJudgedFromWhereTheOtherOneComes) {
+  for (const bool comes : {false, true}) {
+    Story s;
+    trace::Adopted half;
+    half.connection = 1;
+    half.frame = {++s.frame, s.now};
+    half.client = {"192.0.2.2", std::nullopt, 17, 0, {}};
+    half.server = {"192.0.2.1", std::nullopt, 18, 0, {}};
+    half.roles_from = trace::RolesFrom::traffic;
+    half.one_way = true;
+    s.referee.on(half);
+    s.reply(1).reply(2).reply(3);
+    if (comes) s.call(4).reply(4).reply(5);
+    if (comes) exchanges(s, many).wait(a_minute);
+    s.reply(6);
+    if (comes) exchanges(s, 3, 9000);
+    const Report report = s.end();
+    EXPECT_EQ(found(report, RuleId::capture_one_way).size(), comes ? 0U : 1U);
+    EXPECT_EQ(found(report, RuleId::reply_without_call).size(), comes ? 1U : 0U);
+    EXPECT_EQ(report.connections.size(), 1U);
+  }
+}
+
 // Long behind the doubt that the cut itself is.
 TEST(CutLists, ExcuseTheUseOfAnyMemoryWhileTheirCallIsOpen) {
   for (const bool answered : {false, true}) {

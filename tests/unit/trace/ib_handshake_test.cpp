@@ -240,6 +240,19 @@ TEST_F(IbHandshake, DataAfterDisconnectIsStillDelivered) {
   EXPECT_EQ(p.sink.news(), (Lines{"1P #4 disconnect request", "1A #5 send 1 length 64 to #5"}));
 }
 
+TEST_F(IbHandshake, ADreqForAnotherQueuePairEndsNothing) {
+  p.handshake();
+  CmFields f = p.server_cm;
+  f.remote_id = p.client_cm.local_id;
+  f.qpn = Peers::client_qpn + 1;
+  p.from_server(cm_packet(cm_dreq(f)));
+  p.call(Peers::client_psn);
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #5 send 1 length 64 to #5"}));
+  f.qpn = Peers::client_qpn;
+  p.from_server(cm_packet(cm_dreq(f)));
+  EXPECT_EQ(p.sink.news(), (Lines{"1P #6 disconnect request"}));
+}
+
 TEST_F(IbHandshake, LongClosedConnectionTakesItsStragglers) {
   p.handshake();
   p.call(Peers::client_psn);

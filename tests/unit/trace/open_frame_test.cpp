@@ -515,6 +515,8 @@ TEST(OpenFrame, WhatIsNotOpenedIsNamed) {
       {ethernet(0x0800, ipv4(47, hex("3001 880b") + inner)), "IP protocol 47 (GRE)"},
       {ethernet(0x86DD, ipv6(50, inner)), "IP protocol 50 (ESP)"},
       {ethernet(0x0800, ipv4(17, udp(hex("0c000004 00004d00") + inner, 4790))), "UDP port 4790 (VXLAN-GPE)"},
+      {ethernet(0x0800, ipv4(17, udp(hex("30ff 0004 00000005 45000000"), 2152))), "UDP port 2152 (GTP-U)"},
+      {ethernet(0x0800, ipv4(17, udp(hex("30ff 0005 00000005 45000000"), 2152))), "nothing"},
       {ethernet(0x0800, later), "fragments of IP packets that are not whole (protocol 17)"},
       {ethernet(0x0806, filled(46)), "nothing"},
       {inner, "nothing"},

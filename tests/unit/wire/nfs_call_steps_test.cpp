@@ -91,6 +91,7 @@ std::vector<CallCase> call_cases() {
        "43 client 4294967298 flags 3",
        "CREATE_SESSION"},
       {"DESTROY_SESSION", 1, false, {44, test::session()}, "44 " + session, "DESTROY_SESSION"},
+      {"DESTROY_CLIENTID", 1, false, {57, words({1, 2})}, "57 client 4294967298", "DESTROY_CLIENTID"},
       {"RECLAIM_COMPLETE", 1, false, {58, words({0})}, "58", "RECLAIM_COMPLETE"},
       // eia_clientowner, eia_flags, SP4_NONE, eia_client_impl_id<>
       {"EXCHANGE_ID",

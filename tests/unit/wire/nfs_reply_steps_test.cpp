@@ -102,6 +102,9 @@ std::vector<ReplyCase> reply_cases() {
        {42, 0,
         join({words({1, 2, 1, 0x80000003, 0, 0, 9}), Encoder().text("owner"), Encoder().text("scope"), words({0})})},
        "42=0 client 4294967298 known"},
+      // count, committed, writeverf
+      {"WRITE", false, {38, 0, words({4096, 2, 1, 2})}, "38=0 count 4096"},
+      {"DESTROY_CLIENTID", false, {57, 0, {}}, "57=0"},
       {"WRITE_later", false, {38, 10008, {}}, "38=10008"},
       {"CB_RECALL", true, {4, 0, {}}, "4=0"},
       {"CB_RECALL_later", true, {4, 10008, {}}, "4=10008"},

@@ -67,6 +67,8 @@ inline std::string told(const ClientBegun& client) {
   return "verifier " + std::to_string(client.verifier) + " owner " + std::to_string(client.owner);
 }
 inline std::string told(const FileNamed& /*named*/) { return {}; }
+inline std::string told(const ClientGone& gone) { return "client " + std::to_string(gone.client); }
+inline std::string told(const Written& written) { return "count " + std::to_string(written.count); }
 inline std::string told(const ClientNamed& named) {
   return "client " + std::to_string(named.client) + (named.known() ? " known" : "");
 }

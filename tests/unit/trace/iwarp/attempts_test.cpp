@@ -108,6 +108,42 @@ TEST(TcpAttempts, WhatTheClientAcknowledgesWasSaid) {
   EXPECT_THAT(run({asks(), acknowledges(900, 500'001)}).attempts, ElementsAre(request));
 }
 
+// So does what either side says without octets, to its last word, wherever the capture begins to lack them; unless it
+// has them, and others find out what they are.
+TEST(TcpAttempts, WhatTheNumbersSayWasSaid) {
+  constexpr std::uint8_t ack = 0x10, fin_ack = 0x11;
+  const auto client = [](std::uint8_t flags, std::uint32_t number) { return bare_segment(true, flags, 1033, number); };
+  const auto server = [](std::uint8_t flags, std::uint32_t sequence) {
+    return bare_segment(false, flags, sequence, 1033);
+  };
+  Segment plain = server(ack, 500'001);
+  plain.octets = Octets(32, 0x55);
+  plain.wire_length = 32;
+  struct Case {
+    const char* what;
+    std::vector<Segment> segments;
+    const char* unreadable;
+  };
+  const Case cases[] = {
+      {"the client acknowledges them", {client(ack, 500'033)}, "#3 S"},
+      {"with its FIN", {client(fin_ack, 500'033)}, "#3 S"},
+      {"with its RST", {client(flags_rst_ack, 500'033)}, "#3 S"},
+      {"one may be a FIN", {client(fin_ack, 500'002)}, nullptr},
+      {"the server stands behind them", {server(ack, 500'033)}, "#3 S"},
+      {"with its FIN", {server(fin_ack, 500'033)}, "#3 S"},
+      {"it has said nothing", {server(fin_ack, 500'001), server(ack, 500'002)}, nullptr},
+      {"an RST of something else", {server(flags_rst_ack, 0)}, nullptr},
+      {"they are there", {plain, client(ack, 500'033), client(fin_ack, 500'033)}, nullptr},
+  };
+  for (const Case& c : cases) {
+    std::vector<Segment> all{asks(), accepts()};
+    all.insert(all.end(), c.segments.begin(), c.segments.end());
+    const auto attempts = run(all).attempts;
+    const std::string last = c.unreadable != nullptr ? c.unreadable + (" unreadable" + there) : "#2 S accepted" + there;
+    EXPECT_EQ(attempts.back(), last + "of #1") << c.what;
+  }
+}
+
 // A load balancer looks whether the port is open. Whoever has sent something has a higher number by then.
 TEST(TcpAttempts, WhoClosesAndSaidNothingAskedForNothing) {
   constexpr std::uint8_t flags_fin_ack = 0x11, flags_rst = 0x04;
