@@ -232,8 +232,7 @@ namespace {
       return a.owes == Owes::server ? advice_of(RuleId::credit_grant_unbacked, a) : where_it_owes(a);
     case Obstacle::not_sent_again:
       return "Whether its sender is still there, and has got the NAK: ping it; rdma statistic show and dmesg there, "
-             "and a "
-             "capture at its end.";
+             "and a capture at its end.";
     case Obstacle::refused_answer:
       return fmt::format(
           "Why the client refused the answer of frame {}: the error found there says whose setting has to change.",

@@ -301,6 +301,17 @@ void take_sent_away(Assessment& a, const Mount& mount) {
   return Assessment::Doubt::none;
 }
 
+/// All connections are over, and the last one was not left in good order: to know that, no message has to be read.
+[[nodiscard]] bool lost_the_last(const Mount& mount) {
+  const Life* newest = nullptr;
+  for (const Life& life : mount.lives) {
+    if (!life.established()) continue;
+    if (!life.closed || life.closed->how == Closed::How::unseen) return false;
+    if (newest == nullptr || later(life.opened, newest->opened)) newest = &life;
+  }
+  return newest != nullptr && !newest->left_in_order();
+}
+
 [[nodiscard]] Assessment::Doubt doubt_of(const Assessment& a, const Mount& mount) {
   bool sends = false;
   bool readable = false;
@@ -320,7 +331,7 @@ void take_sent_away(Assessment& a, const Mount& mount) {
     if (any(answer) && !any(Life::Answer::taken) && a.failing == nullptr) return doubt_of(answer);
   }
   if (one_way && !both) return Assessment::Doubt::one_direction;
-  if (sends && !readable) return Assessment::Doubt::nothing_readable;
+  if (sends && !readable && !lost_the_last(mount)) return Assessment::Doubt::nothing_readable;
   // Where nothing has gone over TCP yet the attempt is under way, as it is before the server's SYN. Where something
   // has, it may be a mount, whatever other attempts came to.
   const bool only_tcp = std::any_of(mount.attempts.begin(), mount.attempts.end(), [](const Attempt& attempt) {
