@@ -111,7 +111,8 @@ namespace {
 /// Neither the port nor the private data of its request, nor anything that came over it, tells what it carries.
 [[nodiscard]] bool cut_before_its_purpose(const Connection& connection) {
   return connection.kind == Connection::Kind::undecided && connection.request_seen() && !connection.rejected() &&
-         !connection.facts.server.port && !connection.of(Side::active).private_data.known();
+         !connection.awaits_answer() && !connection.facts.server.port &&
+         !connection.of(Side::active).private_data.known();
 }
 
 /// Of a connection over GIDs or LIDs the addresses are known with its request.
