@@ -269,7 +269,7 @@ namespace {
     case Doubt::messages_cut:
     case Doubt::last_words_cut:
     case Doubt::purpose_cut:
-      return "A capture with whole packets (no snap length, or 256 octets at least).";
+      return "A capture with whole packets (no snap length, or 512 octets at least).";
     case Doubt::frames_missing:
     case Doubt::answer_missing:
     case Doubt::end_unseen:
