@@ -221,6 +221,13 @@ void takes_back(Connection& connection, const Transaction& call) {
   return open;
 }
 
+/// Nobody has asked the client for anything on this connection: what it sends asks, however little of that was read.
+[[nodiscard]] bool only_client_asks(const Connection& connection, const Transaction& call) {
+  return call.requester == Side::active && call.version == 1 && connection.roles_known() &&
+         connection.facts.handshake_seen && connection.facts.messages.reverse_calls == 0 &&
+         connection.of(Side::passive).unread.number == 0;
+}
+
 [[nodiscard]] OpenCall open_call_of(const Connection& connection, const Transaction& call) {
   OpenCall open = named(connection, call);
   const bool answered = call.answers != 0;
@@ -251,7 +258,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   // 2 its type says it.
   const bool refused = refusal_awaited(connection, call) && connection.whole();
   const bool says_call = call.version == 2 || (call.lists_known && call.requester == Side::active);
-  const bool asked = says_call && !call.may_be_offer();
+  const bool asked = (says_call && !call.may_be_offer()) || only_client_asks(connection, call);
   const bool any_call = call.procedure || asked || refused;
   // The same endpoints began anew, and what lies between is not in the capture.
   const auto& closed = connection.facts.closed;
