@@ -262,6 +262,8 @@ namespace {
 [[nodiscard]] std::string what_to_capture(const Assessment& a) {
   using Doubt = Assessment::Doubt;
   switch (a.doubt) {
+    case Doubt::direction_lost:
+      return "A capture of both directions, at one of the two machines.";
     case Doubt::one_direction:
       return "Ping the side that is silent; then a capture of both directions, at one of the two machines.";
     case Doubt::nothing_readable:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "referee/mount/lives.hpp"
+#include "referee/mount/lost_direction.hpp"
 #include "referee/mount/lost_input.hpp"
 #include "referee/mount/obstacle.hpp"
 #include "referee/mount/series.hpp"
@@ -21,15 +22,7 @@ using State = MountFacts::State;
 
 /// The side that the other one repeats itself to in vain.
 void take_silence(Assessment& a, const Mount& mount) {
-  std::array<FrameRef, 2> heard;
-  for (const Life& life : mount.lives) {
-    for (const std::size_t side : {0U, 1U}) keep_later(heard[side], life.heard[side]);
-  }
-  for (const Attempt& attempt : mount.attempts) {
-    keep_later(heard[index(Side::active)], attempt.last);
-    if (!attempt.answered_by_another()) keep_later(heard[index(Side::passive)], attempt.answer);
-    keep_later(heard[index(Side::passive)], attempt.receipt);
-  }
+  const std::array<FrameRef, 2> heard = newest_of_each_side(mount);
   const auto consider = [&](Side silent, FrameRef first, FrameRef repeat, FrameRef last, std::uint64_t copies) {
     if (!repeats_count(copies, first, last)) return;
     if (later(heard[index(silent)], repeat)) return;
@@ -519,6 +512,11 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_silence(a, mount);
   take_reconnect(a, mount);
   take_obstacle(a, mount, wait);
+  if (lost_direction_hides(a, mount)) {
+    a.state = State::unknown;
+    a.obstacle = Obstacle::not_known;
+    a.owes = Owes::unknown;
+  }
   return a;
 }
 

@@ -79,6 +79,12 @@ std::string cannot_be_told(const Mount& mount, const Assessment& a) {
           begin, a.waits_unknown_since.number);
     case Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
+    case Doubt::direction_lost: {
+      const Assessment::LostDirection& lost = *a.lost_direction;
+      const std::string since = lost.heard.number != 0 ? fmt::format(" since frame {}", lost.heard.number) : "";
+      return fmt::format("{}the capture has nothing of the {}{}, which did send (frame {} shows it).", begin,
+                         name(lost.side), since, lost.shown.number);
+    }
     case Doubt::input_lost:
       return fmt::format("{}whether it {} stands in input that could not be read ({} frame {}).", begin,
                          a.newest != nullptr ? "works again" : "came up",

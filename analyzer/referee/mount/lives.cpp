@@ -140,4 +140,17 @@ bool begins_with_the_mount(const Mount& mount) {
   return mount.forgotten_lives == 0 && std::all_of(mount.lives.begin(), mount.lives.end(), asked_for);
 }
 
+std::array<FrameRef, 2> newest_of_each_side(const Mount& mount) {
+  std::array<FrameRef, 2> heard;
+  for (const Life& life : mount.lives) {
+    for (const std::size_t side : {0U, 1U}) keep_later(heard[side], life.heard[side]);
+  }
+  for (const Attempt& attempt : mount.attempts) {
+    keep_later(heard[index(Side::active)], attempt.last);
+    if (!attempt.answered_by_another()) keep_later(heard[index(Side::passive)], attempt.answer);
+    keep_later(heard[index(Side::passive)], attempt.receipt);
+  }
+  return heard;
+}
+
 }  // namespace rpcrdma::referee

@@ -2,6 +2,8 @@
 // What the connections of a mount show together.
 #pragma once
 
+#include <array>
+
 #include "referee/state/connection.hpp"
 #include "referee/state/mount.hpp"
 
@@ -31,5 +33,8 @@ void doubt_answers(Mount& mount, TimeNs wait);
 [[nodiscard]] bool end_may_be_lost(const Mount& mount, FrameRef begun);
 /// The capture shows all that was ever asked on these connections.
 [[nodiscard]] bool begins_with_the_mount(const Mount& mount);
+
+/// The newest frame of each side, on any connection or attempt; number 0: none.
+[[nodiscard]] std::array<FrameRef, 2> newest_of_each_side(const Mount& mount);
 
 }  // namespace rpcrdma::referee

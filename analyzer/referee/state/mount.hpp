@@ -400,6 +400,7 @@ struct Assessment {
     clock_set,       ///< how long somebody waited, or repeated itself
     no_times,        ///< the same, as the capture has no times
     answer_missing,  ///< whether the server took the connection
+    direction_lost,  ///< what one side did since it was heard last, as the capture has nothing of it, and it did send
     input_lost,      ///< whether it came up, or worked again, where input could not be read
     purpose_cut,     ///< whether a connection since the mount's own is one of it
     port_missing,    ///< whether the attempts that fail are for the service of this mount
@@ -456,6 +457,13 @@ struct Assessment {
   FrameRef doubted;                       ///< the oldest of those
   FrameRef last_words;                    ///< of the client, which were cut
   FrameRef waits_unknown_since;           ///< with Doubt::clock_set and no_times
+  /// With Doubt::direction_lost.
+  struct LostDirection {
+    trace::Side side = trace::Side::passive;
+    FrameRef heard;  ///< its newest frame; number 0: none
+    FrameRef shown;  ///< tells that it has sent something since
+  };
+  std::optional<LostDirection> lost_direction;
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;
