@@ -49,10 +49,12 @@ inline constexpr std::uint32_t flavor_gss = 6;
 /// a context of RPCSEC_GSS.
 inline constexpr std::uint32_t most_auth_octets = 400;
 
-/// rpc_gss_proc_t (RFC 2203 section 5.2.2): who has no context yet asks for one, in one round or several.
+/// rpc_gss_proc_t (RFC 2203 section 5.2.2): who has no context yet asks for one, in one round or several; who needs it
+/// no longer gives it up.
 namespace gss_procedure {
 inline constexpr std::uint32_t init = 1;
 inline constexpr std::uint32_t continue_init = 2;
+inline constexpr std::uint32_t destroy = 3;
 }  // namespace gss_procedure
 
 /// Of the answer to these (RFC 2203 section 5.2.3.1). Any other is an error.

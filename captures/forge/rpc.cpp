@@ -25,8 +25,12 @@ void auth_sys_credential(Pen& pen) {
 }
 
 void gss_credential(Pen& pen, Procedure::Gss service) {
+  constexpr std::uint32_t data = 0;
+  constexpr std::uint32_t destroy = 3;
+  const bool leaves = service == Procedure::Gss::destroy;
+  const auto number = static_cast<std::uint32_t>(leaves ? Procedure::Gss::none : service);
   Pen body;
-  body.u32(1).u32(0).u32(1).u32(static_cast<std::uint32_t>(service));  // version 1, RPCSEC_GSS_DATA, sequence
+  body.u32(1).u32(leaves ? destroy : data).u32(1).u32(number);  // version 1, procedure, sequence
   put_string(body, "context handle");
   pen.u32(rpcsec_gss);
   put_opaque(pen, body.take());

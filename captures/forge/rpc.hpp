@@ -51,6 +51,7 @@ struct Procedure {
     integrity = 2,
     privacy = 3,
     channel = 4,
+    destroy = 0xFE,
     context = 0xFF
   } gss = Gss::no;
   std::optional<Octets> body;   ///< arguments or results as they stand, of a program that nobody here knows

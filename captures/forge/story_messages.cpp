@@ -33,13 +33,12 @@ Procedure read_procedure(Words& words, const Procedure& usual) {
     p = Procedure::callback(operations);
   }
   if (const auto service = words.maybe<std::string>("gss")) {
-    static const std::map<std::string, Procedure::Gss> services{{"none", Procedure::Gss::none},
-                                                                {"integrity", Procedure::Gss::integrity},
-                                                                {"privacy", Procedure::Gss::privacy},
-                                                                {"channel", Procedure::Gss::channel},
-                                                                {"context", Procedure::Gss::context}};
+    static const std::map<std::string, Procedure::Gss> services{
+        {"none", Procedure::Gss::none},       {"integrity", Procedure::Gss::integrity},
+        {"privacy", Procedure::Gss::privacy}, {"channel", Procedure::Gss::channel},
+        {"context", Procedure::Gss::context}, {"destroy", Procedure::Gss::destroy}};
     const auto found = services.find(*service);
-    if (found == services.end()) throw Mistake("gss: none, integrity, privacy, channel or context");
+    if (found == services.end()) throw Mistake("gss: none, integrity, privacy, channel, context or destroy");
     p.gss = found->second;
   }
   p.gss_major = words.get<std::uint32_t>("gss_major", p.gss_major);

@@ -276,6 +276,7 @@ void leave_unproven(const Witness& witness, const Case& waited) {
   witness.unchecked(waited.rule, "the last messages of the peer may be missing from the capture");
   if (shows_reply(witness.connection, waited)) {
     witness.connection.of(other(waited.accused)).reply_missing = waited.frame;
+    if (witness.connection.mount != nullptr) outcomes_missing(witness.connection.mount->nfs);
   }
 }
 

@@ -312,6 +312,10 @@ std::string next_step(const Assessment& a) {
       if (a.nothing_done != nullptr && a.nothing_done->newest.of_transport() && a.roles != MountFacts::Roles::known) {
         return "What the RDMA_ERRORs answer: chunks that the other side does not take. (--explain nothing-served)";
       }
+      // Nor does a program that is not known: either end may call the other.
+      if (a.nothing_done != nullptr && a.roles != MountFacts::Roles::known) {
+        return "Whether the program that is asked for is there where it is asked for. (--explain nothing-served)";
+      }
       if (a.nothing_done != nullptr) return where_nothing_is_done(a.nothing_done->newest);
       if (a.pending != nullptr || a.reconnects != nullptr) {
         return "A capture that goes on for longer: what is under way has not waited long enough to call it a hang "

@@ -248,11 +248,31 @@ void take_nfs(Assessment& a, const Mount& mount, TimeNs wait) {
   }
 }
 
+/// Where something was noticed to be missing, a run ends (outcomes_missing). Of a sample that is all over, and when
+/// input was lost, or a connection that is not kept lacked something, tells no more than a frame.
+[[nodiscard]] bool answers_missing(const Mount& mount, const NothingDone& run) {
+  return later(mount.forgotten_lack, run.first) || later(mount.input_lost, run.first) ||
+         std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& life) { return life.sampled(); });
+}
+
+/// Who uses one session is refused to the end, and others are served. Not where it may have ceased to ask.
+void take_session_denied(Assessment& a, const Mount& mount, TimeNs wait) {
+  for (const SessionDenied& denied : mount.nfs.outcomes.denied) {
+    const NothingDone& run = denied.run;
+    const bool asks_on = trace::elapsed(run.last.time, a.end.time) <= wait + denied.longest_pause;
+    const bool over = mount.nfs.clients.over_since(denied.session, run.first);
+    if (!lasting(run, wait) || !asks_on || over || answers_missing(mount, run)) continue;
+    if (a.nothing_done != nullptr && a.nothing_done->times >= run.times) continue;
+    a.nothing_done = &run;
+    a.nothing_of = Assessment::Whose::one_session;
+  }
+}
+
 /// The server answers, and does nothing of what it is asked for.
 void take_nothing_done(Assessment& a, const Mount& mount, TimeNs wait) {
   const Outcomes& outcomes = mount.nfs.outcomes;
   const NothingDone& run = outcomes.run;
-  if (run.times == 0 || run.let_in_since != 0 || gap_behind(mount, run.first)) return;
+  if (run.times == 0 || run.let_in_since != 0 || answers_missing(mount, run)) return;
   // Who was never served by RPC needs no time to see that; but a client asks for another context, or with NULL
   // whether there is anybody, as a matter of course.
   const bool all = outcomes.done == 0 && run.for_good == run.times && (outcomes.nulls == 0 || run.asking != 0);
@@ -498,6 +518,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_pending(a, mount, wait);
   take_nfs(a, mount, wait);
   take_nothing_done(a, mount, wait);
+  if (a.nothing_done == nullptr) take_session_denied(a, mount, wait);
   take_sent_away(a, mount);
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount, wait);

@@ -386,13 +386,11 @@ void forget_life(Mount& mount) {
 
 namespace {
 
-/// What a client says as it leaves: nobody misses its answer. NULL takes leave of a context of RPCSEC_GSS.
+/// What a client says as it leaves: nobody misses its answer.
 [[nodiscard]] bool farewell(const OpenCall& call, const Life& life) {
   constexpr TimeNs a_moment = 1'000'000'000;
-  const bool says_so =
-      call.operation == "NULL" || call.operation == "DESTROY_SESSION" || call.operation == "DESTROY_CLIENTID";
-  return says_so && life.orderly() && life.closed->by == Party::client && life.last_reply.number != 0 &&
-         trace::elapsed(call.first.time, call.ended.time) < a_moment;
+  return call.leaves == OpenCall::Leaves::state && life.orderly() && life.closed->by == Party::client &&
+         life.last_reply.number != 0 && trace::elapsed(call.first.time, call.ended.time) < a_moment;
 }
 
 }  // namespace
@@ -473,7 +471,10 @@ bool Mounts::any_attempt() const noexcept {
 
 void Mounts::input_lost(FrameRef frame) {
   keep_later(input_lost_, frame);
-  for (const auto& [ends, mount] : mounts_) keep_later(mount->input_lost, frame);
+  for (const auto& [ends, mount] : mounts_) {
+    keep_later(mount->input_lost, frame);
+    outcomes_missing(mount->nfs);
+  }
 }
 
 AcrossMounts Mounts::across() const {

@@ -168,12 +168,15 @@ namespace {
 
 /// It had been counted as answered.
 void takes_back(Connection& connection, const Transaction& call) {
+  const bool counted = call.answered_as.number == 0;
   if (call.requester != Side::active) {
-    forget_wait(connection.mount->callback_waits, call);
+    if (counted) forget_wait(connection.mount->callback_waits, call);
     return;
   }
-  --connection.mount->waits.answered;
-  forget_wait(connection.mount->waits, call);
+  if (counted) {
+    --connection.mount->waits.answered;
+    forget_wait(connection.mount->waits, call);
+  }
   if (connection.last_answer.number == call.reply.number) connection.last_answer = connection.answer_before;
 }
 
@@ -201,6 +204,18 @@ void takes_back(Connection& connection, const Transaction& call) {
   return until;
 }
 
+[[nodiscard]] OpenCall::Leaves leaves_of(const Transaction& call) {
+  if (!call.procedure) return OpenCall::Leaves::nothing;
+  const auto [program, version, procedure] = *call.procedure;
+  if (procedure == 0) {
+    // One that was cut in front of its credential may be either.
+    return call.leaves != Transaction::Leaves::nothing ? OpenCall::Leaves::state : OpenCall::Leaves::nothing;
+  }
+  const bool of_nfs = program == wire::nfs_program && version == 4;
+  const bool destroys = call.operation == "DESTROY_SESSION" || call.operation == "DESTROY_CLIENTID";
+  return of_nfs && destroys ? OpenCall::Leaves::state : OpenCall::Leaves::nothing;
+}
+
 /// Which Call it is, whatever became of it.
 [[nodiscard]] OpenCall named(const Connection& connection, const Transaction& call) {
   OpenCall open;
@@ -218,6 +233,7 @@ void takes_back(Connection& connection, const Transaction& call) {
   open.likeness = call.likeness();
   open.wire_length = call.wire_length;
   open.session = call.session;
+  open.leaves = leaves_of(call);
   return open;
 }
 

@@ -87,18 +87,24 @@ using State = MountFacts::State;
 }
 
 /// "no call was served: 3 calls, all refused with PROG_UNAVAIL, from frame 6 to 20"
-[[nodiscard]] std::string nothing_done_text(const Mount& mount, const NothingDone& run, Assessment::Since since) {
+[[nodiscard]] std::string nothing_done_text(const Mount& mount, const Assessment& a) {
+  const NothingDone& run = *a.nothing_done;
   const std::string what = fmt::format("{} with {}{}", run.refused == run.times ? "refused" : "answered",
                                        denial_name(run.newest), run.alike < run.times ? " and the like" : "");
   const std::string where = run.first.number == run.last.number
                                 ? fmt::format("frame {}", run.first.number)
                                 : fmt::format("from frame {} to {}", run.first.number, run.last.number);
-  if (since == Assessment::Since::the_start) {
+  if (a.nothing_of == Assessment::Whose::one_session) {
+    return fmt::format("the last {} calls of one session were all {}, {}", grouped(run.times), what, where);
+  }
+  if (a.nothing_since == Assessment::Since::the_start) {
     return fmt::format("no call{} was served: {}, {}{}, {}", mount.nfs.outcomes.nulls != 0 ? " other than NULL" : "",
                        counted(run.times, "call"), run.times == 1 ? "" : "all ", what, where);
   }
-  return fmt::format("nothing gets done: the last {} NFS calls{} were all {}, {}", grouped(run.times),
-                     run.let_in != 0 ? ", but those that made a client or a session," : "", what, where);
+  const bool of_nfs = mount.nfs.outcomes.programs == Outcomes::Programs::nfs;
+  return fmt::format("nothing gets done: the last {} {}calls{} were all {}, {}", grouped(run.times),
+                     of_nfs ? "NFS " : "", run.let_in != 0 ? ", but those that made a client or a session," : "", what,
+                     where);
 }
 
 /// Who would have to move, as a sentence of its own.
@@ -173,7 +179,8 @@ using State = MountFacts::State;
     return fmt::format("The mount is up, but no call was served: {}.", calls_text(mount));
   }
   if (a.nothing_done != nullptr) {
-    return fmt::format("The mount is up, but {}.", nothing_done_text(mount, *a.nothing_done, a.nothing_since))
+    const bool all = a.nothing_of == Assessment::Whose::all;
+    return fmt::format("The mount {}, but {}.", all ? "is up" : "works", nothing_done_text(mount, a))
         .append(who_could_help(*a.nothing_done));
   }
   const std::string_view begin = mount.waits.answered == 0 ? "The mount is up" : "The mount works";
@@ -464,7 +471,7 @@ using State = MountFacts::State;
   }
   if (a.nothing_done != nullptr) {
     return fmt::format("The mount was closed in good order (frame {}), but before that {}.", frame,
-                       nothing_done_text(mount, *a.nothing_done, a.nothing_since))
+                       nothing_done_text(mount, a))
         .append(who_could_help(*a.nothing_done));
   }
   std::string text = fmt::format("The mount was closed in good order (frame {}): {}{}", frame, calls_text(mount),

@@ -115,7 +115,10 @@ void miss(const Witness& witness, Side side, FrameRef frame, Doubt why) {
   SideState& state = connection.of(side);
   ++state.gaps;
   state.newest_gap = frame;
-  if (connection.mount != nullptr) connection.mount->gaps.note(connection.id(), frame);
+  if (connection.mount != nullptr) {
+    connection.mount->gaps.note(connection.id(), frame);
+    outcomes_missing(connection.mount->nfs);
+  }
   connection.distrust(recovery(connection), why);
   for (SideState& each : connection.sides) each.reads.clear();
   for (Ledger& ledger : connection.credits) ledger.full_since = {};

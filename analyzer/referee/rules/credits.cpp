@@ -140,7 +140,8 @@ const Row rows::credit_initial_exceeded{
         "direction apart. Not decided when the start of the connection was not captured or packets are missing.",
     .next =
         "Linux client: rpcrdma:xprtrdma_connect, then the order of xprtrdma_post_send and xprtrdma_reply. Typical for "
-        "user-space clients that fill their pipeline at once."};
+        "user-space clients that fill their pipeline at once. Where the server did it, with callbacks: "
+        "whether it waits for the client's answer to the first one on each new connection."};
 
 const Row rows::credit_request_zero{
     .group = 'C',

@@ -407,9 +407,10 @@ const Row rows::nothing_served{
         "The newest answers all say so, to the end of the capture: a warning where these are three or more over --wait "
         "or longer. A note where RPC, or the minor version, refused all calls that there were but NULL, and not so "
         "often or so long; and where the server says STALE, which may be meant for one file that was removed. One "
-        "answer that did what was asked ends it, and so does one that could not be read. That a context of RPCSEC_GSS "
-        "has run out, or a program beside NFS is not there (NFSACL, NLM), is daily bread. Not decided when frames are "
-        "missing since. Answers that say later are server-asks-to-wait.",
+        "answer that did what was asked ends it, and so does one that could not be read. Where others between the same "
+        "addresses are served: likewise of one session that its SEQUENCE refuses, as long as somebody asks on. That a "
+        "context of RPCSEC_GSS has run out, or a program beside NFS is not there (NFSACL, NLM), is daily bread. Frames "
+        "that are missing begin the count anew. Answers that say later are server-asks-to-wait.",
     .next =
         "The statuses in the frames. PROG_UNAVAIL, PROG_MISMATCH: /proc/fs/nfsd/versions on the server, vers= of the "
         "mount. AUTH_ERROR: sec= on both ends. STALE: exportfs -v, and whether the file system is still mounted there. "
@@ -431,11 +432,14 @@ void judge_nothing_served(const MountWitness& witness, const Assessment& assessm
   const std::string where = run.first.number == run.last.number
                                 ? fmt::format("frame {}", run.first.number)
                                 : fmt::format("from frame {} to {}", run.first.number, run.last.number);
-  symptom.what = fmt::format("{} {} with {}{}, {}, and nothing else was answered since{}.", counted(run.times, "call"),
-                             run.refused == run.times ? (run.times == 1 ? "was refused" : "were refused")
-                                                      : (run.times == 1 ? "was answered" : "were answered"),
-                             denial_name(run.newest), run.alike < run.times ? " and the like" : "", where,
-                             run.let_in != 0 ? " but what makes a client or a session" : "");
+  const bool of_one = assessment.nothing_of == Assessment::Whose::one_session;
+  symptom.what =
+      fmt::format("{} {} with {}{}, {}, and nothing else was answered {}since{}.",
+                  counted(run.times, "call") + (of_one ? " of one session" : ""),
+                  run.refused == run.times ? (run.times == 1 ? "was refused" : "were refused")
+                                           : (run.times == 1 ? "was answered" : "were answered"),
+                  denial_name(run.newest), run.alike < run.times ? " and the like" : "", where,
+                  of_one ? "to who uses it " : "", run.let_in != 0 ? " but what makes a client or a session" : "");
   witness.say(RuleId::nothing_served, std::move(symptom));
 }
 

@@ -333,7 +333,10 @@ namespace {
 
 void settle_orphan(const Witness& witness, const Case& waited) {
   // Nothing of who would have asked comes behind it: the Call, and more than that, may be missing.
-  if (!waited.proven()) keep_later(witness.connection.of(other(waited.accused)).unseen_asked, waited.frame);
+  if (!waited.proven()) {
+    keep_later(witness.connection.of(other(waited.accused)).unseen_asked, waited.frame);
+    if (witness.connection.mount != nullptr) outcomes_missing(witness.connection.mount->nfs);
+  }
   witness.conclude(waited, {.frames = {waited.frame},
                             .by = waited.accused,
                             .as = Role::responder,

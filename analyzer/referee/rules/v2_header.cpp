@@ -29,14 +29,22 @@ void say_it(const Witness& witness, const Case& waited) {
 }
 
 void settle_said(const Witness& witness, const Case& waited) {
-  waited.proven() ? say_it(witness, waited) : leave_unsaid(witness, waited);
+  if (waited.proven()) {
+    say_it(witness, waited);
+  } else {
+    leave_unsaid(witness, waited);
+  }
 }
 
 /// Nothing that comes behind a side's last properties changes them.
 void settle_by_properties(const Witness& witness, const Case& waited) {
   const FrameRef last = witness.connection.v2.of(other(waited.accused)).announced.final;
   const bool by_the_last = last.number != 0 && last.number == waited.evidence.number;
-  by_the_last ? say_it(witness, waited) : settle_said(witness, waited);
+  if (by_the_last) {
+    say_it(witness, waited);
+  } else {
+    settle_said(witness, waited);
+  }
 }
 
 }  // namespace

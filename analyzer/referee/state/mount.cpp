@@ -270,18 +270,22 @@ void count_operation(Mount& mount, const Transaction& call, const trace::Send& a
   if (clock != nullptr) clock->add(times_of(call, answer));
 }
 
-/// It was sent again on another connection, and is answered here: nobody waits there any more.
-void settle_copy(Connection& connection, const Transaction& call) {
+[[nodiscard]] FrameRef first_sent(const Transaction& call) noexcept {
+  return call.first_copy.number != 0 ? call.first_copy : call.call;
+}
+
+/// It was sent on another connection as well, and is answered here: nobody waits there any more.
+void settle_copies(Connection& connection, const Transaction& call) {
   Mount& mount = *connection.mount;
-  const auto is_it = [&](std::uint32_t xid, Side requester, FrameRef frame) {
-    return xid == call.xid && requester == call.requester && frame.number == call.sent_again.number;
-  };
+  const std::uint64_t first = first_sent(call).number;
   each_beside(connection, [&](Connection& beside) {
     Transaction* copy = beside.find(call.requester, call.xid);
-    if (copy != nullptr && is_it(copy->xid, copy->requester, copy->call)) copy->answered_as = call.call;
+    if (copy != nullptr && copy->answers == 0 && first_sent(*copy).number == first) copy->answered_as = call.call;
     return Look::on;
   });
-  std::erase_if(mount.lost_calls, [&](const OpenCall& lost) { return is_it(lost.xid, lost.requester, lost.frame); });
+  std::erase_if(mount.lost_calls, [&](const OpenCall& lost) {
+    return lost.xid == call.xid && lost.requester == call.requester && lost.first.number == first;
+  });
 }
 
 }  // namespace
@@ -290,7 +294,7 @@ namespace {
 
 void count_long(LongWaits& waits, const Connection& connection, const Transaction& call, const trace::Send& answer,
                 TimeNs long_wait) {
-  const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
+  const FrameRef first = first_sent(call);
   const TimeNs took = std::max<TimeNs>(answer.last.time - first.time, 0);  // of two taps one may be ahead
   waits.counts_from = long_wait;
   if (took >= long_wait) {
@@ -318,22 +322,26 @@ void count_long(LongWaits& waits, const Connection& connection, const Transactio
 void count_wait(Connection& connection, Transaction& call, const trace::Send& answer, TimeNs long_wait) {
   if (connection.mount == nullptr) return;
   Mount& mount = *connection.mount;
-  if (call.sent_again.number != 0) settle_copy(connection, call);
+  if (call.sent_again.number != 0 || call.first_copy.number != 0) settle_copies(connection, call);
+  // However often it was sent, its first answer ends the wait.
+  const bool ends_wait = call.answered_as.number == 0;
   const bool refused = call.ended_by == Transaction::EndedBy::error;
   if (call.requester != Side::active) {
     if (refused) {
       mount.nfs.promises.refuse_callback(call.call, answer.frame);
-    } else {
+    } else if (ends_wait) {
       count_long(mount.callback_waits, connection, call, answer, long_wait);
     }
     return;
   }
+  note_program(mount.nfs, call);
   if (refused) {
     take_transport_error(mount.nfs, call, answer.octets, {answer.frame, connection.id()});
   } else if (call.outcome == Transaction::Outcome::unread) {
-    count_done(mount.nfs);
+    count_unread(mount.nfs, call);
   }
   connection.answer_before = std::exchange(connection.last_answer, answer.frame);
+  if (!ends_wait) return;
   ++mount.waits.answered;
   count_operation(mount, call, answer);
   if (refused) {
@@ -344,7 +352,7 @@ void count_wait(Connection& connection, Transaction& call, const trace::Send& an
 }
 
 void forget_wait(LongWaits& waits, const Transaction& call) {
-  const FrameRef first = call.first_copy.number != 0 ? call.first_copy : call.call;
+  const FrameRef first = first_sent(call);
   const bool counted = waits.counts_from != 0 && trace::elapsed(first.time, call.reply.time) >= waits.counts_from;
   if (counted && waits.count != 0) --waits.count;
   const auto is_it = [&](const MountFacts::LongestWait& wait) {

@@ -67,6 +67,11 @@ struct OpenCall {
   std::optional<wire::SessionId> session;
   TimeNs waited = 0;       ///< to the end, or to that of its connection when nobody tried again
   bool delivered = false;  ///< acknowledged by the responder's adapter
+  /// Its client takes leave with it, and of what: nobody misses the answer.
+  enum class Leaves : std::uint8_t {
+    nothing,
+    state  ///< a session, a client ID, a context of RPCSEC_GSS
+  } leaves = Leaves::nothing;
   /// What else the capture shows of it.
   enum class Wrong : std::uint8_t {
     nothing,
@@ -442,6 +447,11 @@ struct Assessment {
     a_while,   ///< W or longer
     the_start  ///< RPC, or the minor version, refused every Call that there was, but perhaps NULL
   } nothing_since = Since::a_while;
+  /// Likewise.
+  enum class Whose : std::uint8_t {
+    all,         ///< of all who use the mount
+    one_session  ///< of one of its sessions: others are served
+  } nothing_of = Whose::all;
   /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
   /// and those before it; the oldest first.
   std::vector<const Life*> sent_away;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "referee/state/outcomes.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -17,10 +18,13 @@ namespace rpcrdma::referee {
 
 namespace {
 
-/// Programs beside NFS. A client asks once whether they are there, and does without.
-[[nodiscard]] bool accompanies_nfs(std::uint32_t program) noexcept {
-  return program == wire::portmapper_program || program == wire::mount_program || program == wire::nlm_program ||
-         program == wire::nsm_program || program == wire::nfsacl_program;
+/// Programs beside NFS. A client asks once whether they are there, and does without. So is any other where NFS is used:
+/// without it the mount is what it was.
+[[nodiscard]] bool accompanies_nfs(const NfsWatch& nfs, std::uint32_t program) noexcept {
+  if (program == wire::nfs_program) return false;
+  return nfs.outcomes.programs == Outcomes::Programs::nfs || program == wire::portmapper_program ||
+         program == wire::mount_program || program == wire::nlm_program || program == wire::nsm_program ||
+         program == wire::nfsacl_program;
 }
 
 [[nodiscard]] bool keeps_lease(std::uint32_t operation) noexcept {
@@ -73,12 +77,55 @@ void add(NothingDone& run, const Denial& denial, Answered at) {
   return denial;
 }
 
+/// Of a session. Whoever made a new one uses that.
+template <class Matches>
+void end_denied(Outcomes& outcomes, Matches matches) {
+  std::erase_if(outcomes.denied, [&](const SessionDenied& denied) { return matches(denied.session); });
+}
+
+void deny_session(Outcomes& outcomes, const wire::SessionId& session, const Denial& denial, Answered at) {
+  auto of_it = std::find_if(outcomes.denied.begin(), outcomes.denied.end(),
+                            [&](const SessionDenied& denied) { return denied.session == session; });
+  if (of_it == outcomes.denied.end()) {
+    if (outcomes.denied.size() >= Outcomes::most_denied) outcomes.denied.erase(outcomes.denied.begin());
+    outcomes.denied.push_back({session, {}, 0});
+  } else {
+    const trace::TimeNs pause = trace::elapsed(of_it->run.last.time, at.frame.time);
+    of_it->longest_pause = std::max(of_it->longest_pause, pause);
+    std::rotate(of_it, of_it + 1, outcomes.denied.end());
+  }
+  add(outcomes.denied.back().run, denial, at);
+}
+
+/// What the answer says of the session that its Call has used, if it has.
+void take_of_session(NfsWatch& nfs, const Transaction& call, const Denial& status, std::optional<std::uint32_t> alone,
+                     Answered at) {
+  Outcomes& outcomes = nfs.outcomes;
+  const bool done = status.by == Denial::By::nfs4 && status.status == wire::nfs4_ok;
+  if (done && alone == wire::operation::create_session) {
+    end_denied(outcomes, [&](const wire::SessionId& old) { return nfs.clients.may_be_made_by(old, call.client); });
+  }
+  if (!call.session) return;
+  const bool denied = !done && alone == wire::operation::sequence && !asks_to_wait(status);
+  if (denied) {
+    deny_session(outcomes, *call.session, status, at);
+  } else if (!outcomes.denied.empty()) {
+    end_denied(outcomes, [&](const wire::SessionId& old) { return old == *call.session; });
+  }
+}
+
 }  // namespace
+
+void note_program(NfsWatch& nfs, const Transaction& call) {
+  if (call.procedure && std::get<0>(*call.procedure) == wire::nfs_program) {
+    nfs.outcomes.programs = Outcomes::Programs::nfs;
+  }
+}
 
 void take_refusal(NfsWatch& nfs, Transaction& call, const wire::RpcReply& rpc, wire::Bytes reply, Answered at) {
   call.outcome = Transaction::Outcome::told;
   const auto [program, version, procedure] = *call.procedure;
-  if (accompanies_nfs(program)) return;
+  if (accompanies_nfs(nfs, program)) return;
   NothingDone& run = nfs.outcomes.run;
   const Denial denial = denial_of(rpc, reply);
   add(run, denial, at);
@@ -102,7 +149,7 @@ void take_context(NfsWatch& nfs, Transaction& call, wire::Bytes results, Answere
     return;
   }
   call.outcome = Transaction::Outcome::told;
-  if (accompanies_nfs(std::get<0>(*call.procedure))) return;
+  if (accompanies_nfs(nfs, std::get<0>(*call.procedure))) return;
   NothingDone& run = nfs.outcomes.run;
   add(run, {Denial::By::context, *major, std::nullopt}, at);
   ++run.refused;
@@ -113,7 +160,7 @@ void take_context(NfsWatch& nfs, Transaction& call, wire::Bytes results, Answere
 void take_transport_error(NfsWatch& nfs, Transaction& call, wire::Bytes error, Answered at) {
   call.outcome = Transaction::Outcome::told;
   // Of what was not read: it may be of a program beside NFS.
-  if (!call.procedure || accompanies_nfs(std::get<0>(*call.procedure))) return;
+  if (!call.procedure || accompanies_nfs(nfs, std::get<0>(*call.procedure))) return;
   Denial denial;
   denial.by = call.version == 2 ? Denial::By::transport_2 : Denial::By::transport_1;
   if (error.size() >= wire::error_code_at + 4) denial.status = wire::load_be32(error.data() + wire::error_code_at);
@@ -124,6 +171,7 @@ void take_transport_error(NfsWatch& nfs, Transaction& call, wire::Bytes error, A
 void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::optional<std::uint32_t> alone,
                   Answered at) {
   call.outcome = Transaction::Outcome::told;
+  take_of_session(nfs, call, status, alone, at);
   NothingDone& run = nfs.outcomes.run;
   const bool not_let_in = status.by == Denial::By::nfs4 && status.status != wire::nfs4_ok && alone && lets_in(*alone);
   if (asks_to_wait(status) || knows_no_client(status) || files_gone(status) || lacks_version(status) || not_let_in) {
@@ -148,6 +196,16 @@ void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::o
 void count_done(NfsWatch& nfs) {
   ++nfs.outcomes.done;
   if (nfs.outcomes.run.times != 0) nfs.outcomes.run = {};
+}
+
+void count_unread(NfsWatch& nfs, const Transaction& call) {
+  end_denied(nfs.outcomes, [&](const wire::SessionId& old) { return !call.session || old == *call.session; });
+  count_done(nfs);
+}
+
+void outcomes_missing(NfsWatch& nfs) {
+  nfs.outcomes.denied.clear();
+  count_done(nfs);
 }
 
 bool files_gone(const Denial& denial) noexcept {

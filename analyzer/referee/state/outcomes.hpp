@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "referee/facts.hpp"
 #include "trace/events.hpp"
@@ -61,11 +62,30 @@ struct Answered {
   trace::ConnectionId connection = 0;
 };
 
-struct Outcomes {
+/// The newest answers to the requests of one session, all of which its SEQUENCE has got refused: what others between
+/// the same addresses are told does not help who uses it.
+struct SessionDenied {
+  wire::SessionId session;
   NothingDone run;
-  std::uint64_t done = 0;   ///< answers that did something, or may have
-  std::uint64_t nulls = 0;  ///< of NULL, which does nothing
+  trace::TimeNs longest_pause = 0;  ///< between two of them
 };
+
+struct Outcomes {
+  static constexpr std::size_t most_denied = 64;
+
+  NothingDone run;
+  std::vector<SessionDenied> denied;  ///< the newest last
+  std::uint64_t done = 0;             ///< answers that did something, or may have
+  std::uint64_t nulls = 0;            ///< of NULL, which does nothing
+  /// What was asked for so far.
+  enum class Programs : std::uint8_t {
+    others,  ///< none, or some that are not known
+    nfs      ///< NFS, whatever else
+  } programs = Programs::others;
+};
+
+/// A Call of the client was answered, and is of that program.
+void note_program(NfsWatch& nfs, const Transaction& call);
 
 /// All of these: of the first answer to a Call of the client.
 /// RPC has refused it. `reply`: from its XID on.
@@ -81,6 +101,10 @@ void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::o
                   Answered at);
 /// It did something, or may have: nobody knows what it says.
 void count_done(NfsWatch& nfs);
+/// Likewise: what the answer to this Call says could not be read.
+void count_unread(NfsWatch& nfs, const Transaction& call);
+/// Answers may be missing from the capture. What is counted since is a run of its own.
+void outcomes_missing(NfsWatch& nfs);
 
 /// Often enough, and for W or longer, to be more than what passes by itself.
 [[nodiscard]] inline bool lasting(const NothingDone& run, trace::TimeNs wait) noexcept {

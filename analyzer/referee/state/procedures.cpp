@@ -80,12 +80,14 @@ void note_protection(Transaction& call, const CallRead& read, wire::Bytes messag
   call.protection = read.rpc ? protection_assumed(*read.rpc) : wire::Protection::privacy;
 }
 
-/// Who has no context yet asks for one with NULL (RFC 2203 section 5.2.2).
+/// Who has no context yet asks for one with NULL (RFC 2203 section 5.2.2), and so takes leave of it who has.
 void note_context(Transaction& call, const CallRead& read) {
   if (!read.rpc) return;
   const bool asks = read.rpc->gss_procedure == wire::gss_procedure::init ||
                     read.rpc->gss_procedure == wire::gss_procedure::continue_init;
   if (asks) call.introduces = Transaction::Introduces::user;
+  const bool destroys = read.rpc->gss_procedure == wire::gss_procedure::destroy;
+  call.leaves = destroys ? Transaction::Leaves::context : Transaction::Leaves::nothing;
 }
 
 void count_operations(Procedure& procedure, const wire::Compound& compound) {

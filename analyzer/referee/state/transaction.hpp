@@ -39,7 +39,7 @@ struct Transaction {
   FrameRef first_copy;         ///< the first, on an earlier one
   FrameRef unheard_copy;       ///< one whose connection ended with no proof that its client had taken the answer
   FrameRef sent_again;         ///< a later one, for whose answer its requester waits now
-  FrameRef answered_as;        ///< an earlier one, which got the answer
+  FrameRef answered_as;        ///< another one, which was answered first: what its own answer is, nobody waits for
   FrameRef slot_copy;          ///< the newest with its number in its slot of its session; number 0: there is none
   FrameRef refused_answer;     ///< what came as the answer to an earlier one, and was refused
   std::string_view operation;  ///< by the name that mountstats uses; empty: not read
@@ -97,13 +97,15 @@ struct Transaction {
   std::optional<std::uint64_t> client;
   std::uint64_t verifier = 0;              ///< of an EXCHANGE_ID whose owner was read
   std::optional<wire::SessionId> session;  ///< that it names first; nothing: none, or it was not read
-  bool watched = false;                    ///< its results matter to who waits (NfsWatch)
-  std::optional<std::uint32_t> minor;      ///< version of its COMPOUND; nothing: it has none, or it was not read
-  std::optional<bool> wrapped;             ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
-  std::optional<std::size_t> wanted;       ///< how many results may come in Write chunks (RFC 8267), once known
-  FrameRef reply;                          ///< first frame of the first Reply; number 0: none yet
-  FrameRef perhaps_answered;               ///< what has its XID, and may be about an earlier Call; number 0: nothing
-  FrameRef broken_reply;                   ///< a Reply that cannot be decoded; number 0: none
+  /// NULL: does it take leave of a context of RPCSEC_GSS (RFC 2203 section 5.4)? Not known until it has been read.
+  enum class Leaves : std::uint8_t { nothing, context, not_read } leaves = Leaves::not_read;
+  bool watched = false;                ///< its results matter to who waits (NfsWatch)
+  std::optional<std::uint32_t> minor;  ///< version of its COMPOUND; nothing: it has none, or it was not read
+  std::optional<bool> wrapped;         ///< RPCSEC_GSS integrity or privacy; not known until the Call has been read
+  std::optional<std::size_t> wanted;   ///< how many results may come in Write chunks (RFC 8267), once known
+  FrameRef reply;                      ///< first frame of the first Reply; number 0: none yet
+  FrameRef perhaps_answered;           ///< what has its XID, and may be about an earlier Call; number 0: nothing
+  FrameRef broken_reply;               ///< a Reply that cannot be decoded; number 0: none
   enum class Answer : std::uint8_t {
     plain,
     inferred,  ///< see answer_uncertain
