@@ -119,7 +119,7 @@ struct Referee::Impl {
       side.ops = {};
       side.doubtful = {};
     }
-    connection.suspects.clear();
+    dismiss_suspects(on(connection));
     make_room(connection);
   }
 

@@ -305,7 +305,7 @@ struct TcpAttempt : EventBase {
     unreachable,  ///< ICMP: nobody there to take it. The SYN may be repeated
     unreadable,   ///< the server sent octets, and the capture lacks them, or cut them before it could be told what they
                   ///< are
-    withdrawn,    ///< the client ends TCP, which is up, by FIN or RST, and has sent no octet: it looked who is there
+    withdrawn,    ///< the client ends TCP, which is up, and has sent no octet, or goes on with what was open before
   } step = Step::request;
   ReportBy by = ReportBy::server;  ///< of `unreachable`
   Endpoint client;

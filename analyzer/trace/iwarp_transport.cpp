@@ -5,12 +5,15 @@
 #include <cstring>
 #include <list>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "trace/iwarp/attempts.hpp"
 #include "trace/iwarp/connection.hpp"
 #include "trace/iwarp/ordinary.hpp"
 #include "trace/iwarp/plain_nfs.hpp"
+#include "trace/proven_order.hpp"
+#include "trace/spans.hpp"
 
 namespace rpcrdma::trace {
 namespace {
@@ -50,6 +53,11 @@ struct IwarpTransport::Impl {
     List list = List::pending;
     std::list<Ends>::iterator place;
     std::uint64_t since = 0;  ///< frame since which it is in that list
+    struct Request {
+      int direction = 0;
+      TcpSegment syn;
+    };
+    std::optional<Request> next;  ///< Epoch::in_doubt, and nobody has answered it yet
     // NFS over TCP, should it turn out not to be iWARP
     iwarp::PlainPair plain = 0;
     FrameRef plain_first;
@@ -165,6 +173,52 @@ struct IwarpTransport::Impl {
     return known;
   }
 
+  /// The ports are used again, as this segment shows.
+  void replace(Map::value_type& known, int direction, const TcpSegment& segment, Disconnect::How how) {
+    const Ends ends = known.first;
+    Connection& connection = *known.second.connection;
+    before.keep(ends, connection.said(segment.ref), direction, segment);
+    connection.supersede(direction, segment.ref, how);
+    count_plain(known.second);
+    erase(ends);
+    ordinary.forget(OrdinaryTcp::hash_of(ends));
+  }
+
+  /// The SYN was taken: somebody goes on from there.
+  [[nodiscard]] static bool goes_on_from(const Entry::Request& next, int direction, const TcpSegment& segment,
+                                         bool own) {
+    constexpr std::uint32_t near = 64U << 20U;
+    const std::uint32_t first = next.syn.sequence + 1;
+    if (direction != next.direction) {
+      constexpr unsigned agrees = TcpSegment::syn | TcpSegment::ack;
+      return (segment.flags & agrees) == agrees && segment.acknowledgement == first;
+    }
+    if ((segment.flags & (TcpSegment::syn | TcpSegment::rst)) != 0) return false;
+    return segment.sequence == first || (!own && segment.sequence - first < near);
+  }
+
+  /// True: the connection is another one from now on.
+  bool settle_doubt(Map::value_type& known, int direction, const TcpSegment& segment, bool own) {
+    std::optional<Entry::Request>& next = known.second.next;
+    if (!next) return false;
+    if (goes_on_from(*next, direction, segment, own)) {
+      const Entry::Request taken = *next;
+      const Ends ends = known.first;
+      replace(known, taken.direction, taken.syn, Disconnect::How::superseded);
+      begin(ends, taken.direction, taken.syn);
+      return true;
+    }
+    // Its sender goes on with what was there before.
+    constexpr unsigned no_word = TcpSegment::syn | TcpSegment::rst;
+    const bool denied = direction == next->direction && own && (segment.flags & no_word) == 0 &&
+                        passed(next->syn.ref.time, segment.ref.time, ProvenOrder::patience);
+    if (denied) {
+      attempts.passed_over(next->syn, segment.ref);
+      next.reset();
+    }
+    return false;
+  }
+
   bool segment(const TcpSegment& segment) {
     auto [known, direction] = find(segment);
     // Of the epoch before is nothing that may be of this one.
@@ -174,16 +228,11 @@ struct IwarpTransport::Impl {
       direction = ends_of(segment, ends);
       if (before.holds(ends, direction, segment)) return true;
     }
+    if (known != nullptr && settle_doubt(*known, direction, segment, own)) known = find(segment).connection;
     const Epoch epoch = known == nullptr ? Epoch::this_one : known->second.connection->epoch_of(direction, segment);
-    if (epoch != Epoch::this_one) {
+    if (epoch == Epoch::next || epoch == Epoch::not_known) {
       ends = known->first;
-      Connection& connection = *known->second.connection;
-      before.keep(ends, connection.said(segment.ref), direction, segment);
-      connection.supersede(direction, segment.ref,
-                           epoch == Epoch::next ? Disconnect::How::superseded : Disconnect::How::unseen);
-      count_plain(known->second);
-      erase(ends);
-      ordinary.forget(OrdinaryTcp::hash_of(ends));
+      replace(*known, direction, segment, epoch == Epoch::next ? Disconnect::How::superseded : Disconnect::How::unseen);
       known = nullptr;
     }
     constexpr unsigned begins_or_ends = TcpSegment::syn | TcpSegment::fin | TcpSegment::rst;
@@ -195,8 +244,15 @@ struct IwarpTransport::Impl {
     constexpr std::size_t least_of_mpa = 20;  // a Request or Reply frame without private data (RFC 5044 section 7.1)
     const bool cut = segment.payload.size() < std::min<std::size_t>(segment.wire_length, least_of_mpa);
     if (cut && (known == nullptr || known->second.list == List::pending)) attempts.cut(segment);
-    if (known != nullptr) return use(*known, direction, segment);
+    if (epoch == Epoch::in_doubt) {
+      std::optional<Entry::Request>& next = known->second.next;
+      if (!next || next->syn.sequence != segment.sequence) next = {direction, segment};
+      return true;
+    }
+    return known != nullptr ? use(*known, direction, segment) : begin(ends, direction, segment);
+  }
 
+  bool begin(const Ends& ends, int direction, const TcpSegment& segment) {
     const bool service = context.service_port(ends.port[0]) || context.service_port(ends.port[1]);
     iwarp::TcpOpening opening;
     if (!ordinary.worth_a_look(OrdinaryTcp::hash_of(ends), direction, segment, service, opening)) return false;

@@ -3,6 +3,12 @@
 
 namespace rpcrdma::trace {
 
+void Opener::open_untimed(Frame frame) {
+  frame.ref.time = last_time_;
+  last_ = frame.ref;
+  open_frame(frame, opened_, &fragments_);
+}
+
 void Opener::count_not_opened(NotOpened what, std::uint64_t frames) {
   auto& kinds = statistics_.not_opened;
   if (kinds.size() < Statistics::max_kinds || kinds.contains(what)) {

@@ -41,6 +41,10 @@ class Opener {
   bool open(const Frame& frame) {
     ++statistics_.frames;
     const bool good = in_time(frame.ref);
+    if (frame.ref.time == 0 && last_time_ != 0) [[unlikely]] {
+      open_untimed(frame);
+      return good;
+    }
     last_ = frame.ref;
     open_frame(frame, opened_, &fragments_);
     return good;
@@ -98,6 +102,8 @@ class Opener {
     return before == 0 || !set_back(before, frame.time);
   }
   [[nodiscard]] static bool set_back(TimeNs before, TimeNs now) noexcept { return passed(now, before, time_slack); }
+  /// Among frames that have a time: it was captured when the newest of these was, or later.
+  void open_untimed(Frame frame);
   void see_sender() {
     if (opened_.sender.kind != Address::Kind::none) sightings_.note(opened_.sender, last_);
   }

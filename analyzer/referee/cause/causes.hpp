@@ -40,6 +40,8 @@ class Consequences {
 };
 
 // --- lost.cpp
+/// It is over, and why was judged.
+void dismiss_suspects(const Witness& witness);
 void judge_close(const Witness& witness, const trace::Disconnect& event);
 /// The capture ends, and it does not show that the connection did. `successor`: the first request behind it
 /// between the same ends; number 0: none.

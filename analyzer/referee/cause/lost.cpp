@@ -442,6 +442,30 @@ void judge_reset(const Witness& witness, Side by, FrameRef frame) {
 
 }  // namespace
 
+namespace {
+
+/// A NAK that stops a queue pair, and the connection went on: what was said of it proves nobody's fault.
+void acquit_of_naks_without_effect(const Witness& witness) {
+  Connection& connection = witness.connection;
+  for (const Suspect& suspect : connection.suspects) {
+    const bool without_effect = suspect.how == Closed::How::nak && suspect.refused_ordinal == 0 && suspect.finding &&
+                                !may_have_ended(connection, suspect);
+    if (!without_effect || !witness.context.book.stands(suspect.finding)) continue;
+    Finding& finding = witness.context.book.at(suspect.finding);
+    finding.severity = std::min(finding.severity, Severity::warning);
+    finding.violator.reset();
+    finding.role.reset();
+    finding.message += " Yet work went on: the NAK did not arrive, or is of an earlier use of the queue pair.";
+  }
+}
+
+}  // namespace
+
+void dismiss_suspects(const Witness& witness) {
+  acquit_of_naks_without_effect(witness);
+  witness.connection.suspects.clear();
+}
+
 void judge_close(const Witness& witness, const trace::Disconnect& event) {
   Connection& connection = witness.connection;
   using How = trace::Disconnect::How;
@@ -506,6 +530,7 @@ bool end_if_leaving(const Witness& witness) {
 
 void judge_still_open(const Witness& witness, FrameRef last, FrameRef successor) {
   Connection& connection = witness.connection;
+  acquit_of_naks_without_effect(witness);
   const SideState& client = connection.of(Side::active);
   const SideState& server = connection.of(Side::passive);
   const bool succeeded = successor.number != 0;

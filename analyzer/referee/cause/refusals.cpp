@@ -59,8 +59,11 @@ struct TerminateRead {
   };
   if (book == Meaning::own_failure && swapped == book) return {As::book, book};  // 0x00: the same both ways
   if (fits(book) && book != Meaning::own_failure) return {As::book, book};
+  // 0x10 is a DDP failure by the book and an RDMAP protection fault from soft-iWARP: which one is not certain, unless
+  // what it refused tells.
+  const bool told = refusal.refused != Refused::unknown && refusal.refused != Refused::nothing;
+  if (book == Meaning::own_failure && !told) return {};
   if (fits(swapped) && swapped != Meaning::own_failure) return {As::swapped, swapped};
-  // 0x10 is a DDP failure by the book and an RDMAP protection fault from soft-iWARP: which one is not certain.
   if (book == Meaning::own_failure || swapped == Meaning::own_failure) return {};
   if (book != Meaning::other) return {As::book, book};
   return swapped != Meaning::other ? TerminateRead{As::swapped, swapped} : TerminateRead{};
@@ -173,12 +176,13 @@ void refused_unexplained(const Witness& witness, const trace::Refusal& refusal, 
   const FrameRef refused = send != nullptr ? send->frame : refusal.refused_frame;
   // The codes of a Terminate mean more than one thing: without a culprit it proves nothing.
   const bool certain = decided && (named || rule != RuleId::iwarp_terminate);
-  witness.say(rule, {.frames = {refusal.frame, refused},
-                     .by = named,
-                     .xid = when(send, &RecentSend::xid),
-                     .at_most = certain ? Severity::error : Severity::warning,
-                     .what = message});
+  HeldFinding said = witness.say(rule, {.frames = {refusal.frame, refused},
+                                        .by = named,
+                                        .xid = when(send, &RecentSend::xid),
+                                        .at_most = certain ? Severity::error : Severity::warning,
+                                        .what = message});
   Suspect suspect = suspect_from(refusal, rule, refused, std::move(message));
+  suspect.finding = std::move(said);
   suspect.culprit = named;
   suspect.proven = suspect.culprit.has_value();
   connection.suspect(std::move(suspect));

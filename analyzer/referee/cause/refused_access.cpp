@@ -181,12 +181,12 @@ void suspect_early_end(const Witness& witness, const trace::Refusal& refusal, co
   suspect.message = fmt::format(
       "The {} refused a Read of memory it had offered (frame {}) before any RDMA_DONE: it took the memory back{}.",
       name(refusal.side), refusal.frame.number, early ? " early" : " after a while, as it may");
-  witness.say(RuleId::offer_invalidated_early, {.frames = {judged.frame, refusal.frame, offered},
-                                                .by = refusal.side,
-                                                .as = Role::responder,
-                                                .xid = Transactions::xid(judged.transaction.key),
-                                                .at_most = early ? Severity::warning : Severity::note,
-                                                .what = suspect.message});
+  suspect.finding = witness.say(RuleId::offer_invalidated_early, {.frames = {judged.frame, refusal.frame, offered},
+                                                                  .by = refusal.side,
+                                                                  .as = Role::responder,
+                                                                  .xid = Transactions::xid(judged.transaction.key),
+                                                                  .at_most = early ? Severity::warning : Severity::note,
+                                                                  .what = suspect.message});
 }
 
 /// Inside of what a Call exposes.
@@ -202,11 +202,11 @@ void suspect_registration(const Witness& witness, const trace::Refusal& refusal,
       name(refusal.side), refusal.frame.number);
   const Transaction* call = witness.connection.find(judged.transaction);
   const FrameRef exposed = call != nullptr ? call->call : FrameRef{};
-  witness.say(RuleId::remote_access_error, {.frames = {judged.frame, refusal.frame, exposed},
-                                            .by = refusal.side,
-                                            .as = Role::requester,
-                                            .xid = xid,
-                                            .what = suspect.message});
+  suspect.finding = witness.say(RuleId::remote_access_error, {.frames = {judged.frame, refusal.frame, exposed},
+                                                              .by = refusal.side,
+                                                              .as = Role::requester,
+                                                              .xid = xid,
+                                                              .what = suspect.message});
   if (!writes(judged.verb) || call == nullptr || refusal.frame.time - call->call.time <= stale_call) return;
   witness.say(RuleId::cancelled_write_hazard,
               {.frames = {judged.frame, call->call, refusal.frame},

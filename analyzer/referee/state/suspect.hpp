@@ -28,7 +28,7 @@ struct Suspect {
   std::uint64_t refused_ordinal = 0;  ///< RNR: no longer a suspect once this Send of `sender`, which was refused or
                                       ///< stands behind it, is acknowledged
   Side sender = Side::active;
-  HeldFinding finding;          ///< raised to an error when this is what ended the connection
+  HeldFinding finding;          ///< an error (no Receive) when this is what ended the connection, else nobody's (NAK)
   std::uint64_t completed = 0;  ///< transactions answered by then: what goes on afterwards was not ended by it
   std::uint64_t gaps = 0;       ///< gaps of both sides by then
 };

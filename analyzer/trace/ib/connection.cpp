@@ -218,8 +218,7 @@ void Connection::replay() {
   }
   for (std::size_t i = 0; i < 2; ++i)
     if (newest[i].frame().number > shared.heard[i].frame().number) shared.heard[i] = newest[i];
-  farewells_ = std::move(farewells);
-  tell_farewells(false);
+  for (Farewell& farewell : farewells) hear_out(std::move(farewell));
 }
 
 /// The connection before may have sent it, and this one cannot.
@@ -261,7 +260,7 @@ void Connection::finish(FrameRef last) {
   if (!announced) return;
   rest_if_over(last);
   ProvenOrder::release_all(*this, last_used);
-  tell_farewells(true);
+  tell_farewells(true, last_used);
   for (Stream& s : streams) s.finish(last);
   tell_liveness(last);
 }

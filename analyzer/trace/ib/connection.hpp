@@ -101,7 +101,7 @@ struct Connection {
   std::list<std::unique_ptr<Connection>>::iterator place;
   std::optional<std::list<Connection*>::iterator> to_rest;  ///< among the closed ones that are not yet at rest
   std::optional<std::list<Connection*>::iterator> at_rest;  ///< among those that are
-  std::optional<std::list<Connection*>::iterator> half;     ///< among the closed ones that are not yet announced
+  std::optional<std::list<Connection*>::iterator> unsaid;   ///< among the closed ones of which something still waits
   FrameRef last_used;
   Moment opened;  ///< when it was put into the table
 
@@ -153,6 +153,10 @@ struct Connection {
   /// As far as can be told here: the client has said something, and the server nothing since.
   [[nodiscard]] bool answer_due() const noexcept {
     return shared.spoke[index(Side::active)] > shared.spoke[index(Side::passive)];
+  }
+  /// Data of this side, or its word that data came: it has the connection. What it rejects then is something else.
+  [[nodiscard]] bool took_part(Side side) const noexcept {
+    return shared.packets[index(side)].seen != 0 || shared.acknowledging[index(side)].frame().number != 0;
   }
   [[nodiscard]] bool both_legs() const noexcept { return legs[0] != nullptr && legs[1] != nullptr; }
 
@@ -206,6 +210,8 @@ struct Connection {
   /// After a long silence packets count from elsewhere: the queue pairs may belong to another connection, whose
   /// handshake is not in the capture, and nothing agreed before binds that.
   [[nodiscard]] bool foreign(const Leg& leg, FrameRef ref, const wire::IbHeader& header) const noexcept;
+  /// By the clock of all frames, after its end: what has not come until now is missing.
+  void time_passed(FrameRef now);
   /// The first DREQ or the first DREP of this side. What the side said before may still wait: then this does, too.
   void says_farewell(Side side, Disconnect::How how, FrameRef ref, SavedArea area);
   void finish(FrameRef last);
@@ -233,8 +239,9 @@ struct Connection {
   [[nodiscard]] bool awaited_waits(int direction) const noexcept;
   void release(int direction);
   void release_proven(FrameRef now);
-  [[nodiscard]] bool may_say_more(Side side, FrameRef farewell) const noexcept;
-  void tell_farewells(bool all);
+  [[nodiscard]] bool may_say_more(Side side, FrameRef farewell, FrameRef now) const noexcept;
+  void hear_out(Farewell farewell);
+  void tell_farewells(bool all, FrameRef now);
 
   std::array<EarlyPackets, 2> early_;     ///< by sender
   std::array<bool, 2> start_known_{};     ///< by requester: its first packets waited for the announcement

@@ -77,6 +77,7 @@ void Flows::packet(const IbPacket& packet, const wire::IbHeader& header) {
   if (leg->connection != nullptr && leg->connection->announced) {
     leg->connection->rest_if_over(packet.ref);
     leg->connection->deliver(leg->sender, {packet.ref, packet.octets, packet.wire_length, bad, header});
+    await_rest(*leg->connection);
   } else {
     wait(*leg, packet, header, bad);
     tell_waiting(key, packet, header);
@@ -144,16 +145,28 @@ void Flows::close(Connection& connection, FrameRef ref) {
   connection.closed = true;
   connection.closed_in = ref.number;
   connection.to_rest = closed_.insert(closed_.end(), &connection);
-  if (!connection.announced) connection.half = half_.insert(half_.end(), &connection);
+  await_rest(connection);
+}
+
+/// Where it is closed, nobody else may ever come to move on what still waits in it.
+void Flows::await_rest(Connection& connection) {
+  if (!connection.closed || connection.unsaid || (connection.announced && connection.all_said())) return;
+  connection.unsaid = unsaid_.insert(unsaid_.end(), &connection);
 }
 
 /// All that are due, not the oldest alone: when one of them is may not depend on another one.
 void Flows::time_passed(FrameRef now) {
-  for (auto it = half_.begin(); it != half_.end();) {
+  for (auto it = unsaid_.begin(); it != unsaid_.end();) {
     Connection& c = **it++;
-    if (c.handshake_may_come(now)) continue;
     numbers_.at({Moment::Step::frame, now.number - 1, c.closed_in});
-    settle(c);
+    if (!c.announced) {
+      if (c.handshake_may_come(now)) continue;
+      settle(c);
+    }
+    c.time_passed(now);
+    if (!c.all_said()) continue;
+    unsaid_.erase(*c.unsaid);
+    c.unsaid.reset();
   }
 }
 
@@ -268,8 +281,6 @@ void Flows::announce(Connection& connection) {
     std::erase(pair->second.incomplete, &connection);
     if (pair->second.orphans.empty() && pair->second.incomplete.empty()) pairs_.erase(pair);
   }
-  if (connection.half) half_.erase(*connection.half);
-  connection.half.reset();
   connection.announce(numbers_);
 }
 
@@ -307,7 +318,7 @@ void Flows::erase(Connection& connection) {
   }
   drop_comm(connection, Side::active);
   drop_comm(connection, Side::passive);
-  if (connection.half) half_.erase(*connection.half);
+  if (connection.unsaid) unsaid_.erase(*connection.unsaid);
   if (connection.to_rest) closed_.erase(*connection.to_rest);
   if (connection.at_rest) rested_.erase(*connection.at_rest);
   connections_.erase(connection.place);
@@ -356,7 +367,7 @@ void Flows::finish(FrameRef last) {
     c->finish(last);
   }
   closed_.clear();
-  half_.clear();
+  unsaid_.clear();
   rested_.clear();
   connections_.clear();
   by_comm_.clear();

@@ -28,8 +28,8 @@ class Flows {
   void copy(const IbPacket& packet, const wire::IbHeader& header);
   /// What its sender got of this connection met congestion: it is there.
   void notified(const IbPacket& packet, const wire::IbHeader& header);
-  /// By the clock of all frames, in front of this one: a connection that was closed while a part of its handshake could
-  /// still come waits no longer than it may, whoever speaks meanwhile.
+  /// By the clock of all frames, in front of this one: a connection that was closed while a part of its handshake, or
+  /// what its last words answer, could still come waits no longer than it may, whoever speaks meanwhile.
   void time_passed(FrameRef now);
   void finish(FrameRef last);
 
@@ -79,6 +79,7 @@ class Flows {
   void drop_comm(Connection& connection, Side side);
   void erase(Connection& connection);
   void make_room(FrameRef ref);
+  void await_rest(Connection& connection);
   /// A capture of many short connections must not cost what each of them had in use.
   void rest_closed(FrameRef now);
 
@@ -114,7 +115,7 @@ class Flows {
   EpochsBefore epochs_before_;
   std::list<Leg*> orphans_;        ///< oldest first
   std::list<Connection*> closed_;  ///< and not yet at rest
-  std::list<Connection*> half_;    ///< closed, and not announced since more of the handshake may come; oldest first
+  std::list<Connection*> unsaid_;  ///< closed, and something of them still waits for what may come late
   std::list<Connection*> rested_;  ///< closed and at rest, the oldest first
   std::uint32_t orphans_ever_ = 0;
   bool finishing_ = false;  ///< nothing new comes: the bounds are met

@@ -253,9 +253,11 @@ void Handshakes::refuse(Connection& c, Side side, const IbPacket& packet, std::u
     c.repeated_message(side, packet.ref, before);
     return;
   }
-  c.rejected = true;
-  flows_.close(c, packet.ref);
-  c.tell_liveness(packet.ref);
+  if (!c.took_part(side)) {
+    c.rejected = true;
+    flows_.close(c, packet.ref);
+    c.tell_liveness(packet.ref);
+  }
   ConnectReject r;
   c.shared.fill(r, side, packet.ref);
   r.reason = reason;

@@ -487,12 +487,27 @@ void Stream::repeated(const Arrival& a, Sequence at) {
 void Stream::learn_mtu(const Arrival& a) {
   const wire::IbHeader& h = a.header;
   const bool whole = h.op.part == IbPart::first || h.op.part == IbPart::middle;
-  if (whole && h.payload_length != shared_.mtu && wire::is_mtu(h.payload_length)) shared_.mtu = h.payload_length;
+  if (whole && h.payload_length != shared_.mtu && wire::is_mtu(h.payload_length)) {
+    if (std::exchange(shared_.mtu, h.payload_length) != 0) correct_newest_read();
+  }
   if (shared_.mtu == 0 || (!open_read_ && !guessed_read_)) return;
   if (guessed_read_) correct_guess(read_span(guessed_read_->length, shared_.mtu), a.ref);
   if (!open_read_) return;
   settle_read(read_span(open_read_->length, shared_.mtu));
   answers_.mtu_known();
+}
+
+/// The handshake named another path MTU than is in use: the READ that was sent last ends elsewhere.
+void Stream::correct_newest_read() {
+  const Sent* const newest = history_.newest();
+  const bool read = newest != nullptr && newest->kind == Issued::Kind::read && !open_read_;
+  if (!read || expected_ != newest->at + newest->span) return;
+  const Sequence at = newest->at;
+  const std::uint32_t span = read_span(newest->length, shared_.mtu);
+  history_.respan(at, span);
+  answers_.known_span(at, span);
+  expected_ = at + span;
+  drain(acknowledged_);
 }
 
 /// The request behind a READ of unknown span tells where it ends, if some path MTU agrees and nothing is missing.

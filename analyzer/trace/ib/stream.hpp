@@ -138,6 +138,7 @@ class Stream {
   void repeated(const Arrival& a, Sequence at);
   bool stranger(const Arrival& a, Sequence at);
   void learn_mtu(const Arrival& a);
+  void correct_newest_read();
   void guess_span(Sequence next);
   void end_read(const Arrival& answer, Sequence at);
   void settle_read(std::uint32_t span);

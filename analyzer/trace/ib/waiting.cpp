@@ -54,7 +54,7 @@ void Connection::deliver(Side sender, const Captured& packet) {
   if (!awaiting.empty() && stamped_before(packet.ref, before)) shared.say_shuffled(sender, packet.ref);
   pass(sender, packet);
   if (awaiting.empty()) {
-    if (!farewells_.empty()) tell_farewells(false);
+    if (!farewells_.empty()) tell_farewells(false, last_used);
     return;
   }
   const wire::IbHeader& early_answer = awaiting.front().header;
@@ -125,34 +125,45 @@ void Connection::release_proven(FrameRef now) {
     ProvenOrder::release_proven(*this, now);
     released = true;
   }
-  if (released) tell_farewells(false);
+  if (released) tell_farewells(false, now);
 }
 
 void Connection::says_farewell(Side side, Disconnect::How how, FrameRef ref, SavedArea area) {
-  farewells_.push_back({side, how, ref, std::move(area)});
-  if (!announced) return;
+  Farewell farewell{side, how, ref, std::move(area)};
+  if (announced) return hear_out(std::move(farewell));
+  farewells_.push_back(std::move(farewell));
+}
+
+void Connection::hear_out(Farewell farewell) {
+  const Side side = farewell.side;
+  farewells_.push_back(std::move(farewell));
   // Its sender has said all: what its peer waits for does not come. What this side waits for may, where the other side
   // is known to be late in this capture, and has not said all, too.
   const bool late = shared.late[index(other(side))] && farewells_.size() == 1;
   if (early_[index(side)].empty() || !late) ProvenOrder::release_all(*this, last_used);
-  tell_farewells(false);
+  tell_farewells(false, last_used);
+}
+
+void Connection::time_passed(FrameRef now) {
+  release_proven(now);
+  if (!farewells_.empty()) tell_farewells(false, now);
 }
 
 /// What that side sent before it learned of the farewell: it is known to come late in this capture.
-bool Connection::may_say_more(Side side, FrameRef farewell) const noexcept {
+bool Connection::may_say_more(Side side, FrameRef farewell, FrameRef now) const noexcept {
   const std::size_t i = index(side);
-  return shared.late[i] && !dreq_seen[i] && !drep_seen[i] &&
-         !passed(farewell.time, last_used.time, ProvenOrder::patience);
+  return shared.late[i] && !dreq_seen[i] && !drep_seen[i] && !passed(farewell.time, now.time, ProvenOrder::patience);
 }
 
 /// Those of a side of which nothing waits any more, or `all`. Who asks goes before who answers, also where it comes
 /// late.
-void Connection::tell_farewells(bool all) {
+void Connection::tell_farewells(bool all, FrameRef now) {
   for (const Disconnect::How how : {Disconnect::How::request, Disconnect::How::reply}) {
     for (auto it = farewells_.begin(); it != farewells_.end();) {
       const Side peer = other(it->side);
-      const bool asked = how == Disconnect::How::request ? !may_say_more(peer, it->frame)
-                                                         : dreq_seen[index(peer)] || !shared.late[index(peer)];
+      const bool over = passed(it->frame.time, now.time, ProvenOrder::patience);
+      const bool asked = how == Disconnect::How::request ? !may_say_more(peer, it->frame, now)
+                                                         : over || dreq_seen[index(peer)] || !shared.late[index(peer)];
       if (it->how != how || !(all || (asked && early_[index(it->side)].empty()))) {
         ++it;
         continue;

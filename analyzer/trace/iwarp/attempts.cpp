@@ -79,6 +79,16 @@ void Attempts::take_back(const Flow& flow, const TcpSegment& segment) {
   tell(TcpAttempt::Step::withdrawn, seen, a->request);
 }
 
+void Attempts::passed_over(const TcpSegment& syn, FrameRef frame) {
+  Seen seen;
+  seen.flow = {{syn.source, syn.source_port}, {syn.destination, syn.destination_port}};
+  seen.frame = frame;
+  Attempt* a = find(seen.flow);
+  if (a == nullptr || a->number != syn.sequence || a->state != Attempt::State::open) return;
+  a->state = Attempt::State::withdrawn;
+  tell(TcpAttempt::Step::withdrawn, seen, a->request);
+}
+
 /// Who speaks behind its SYN has got an answer to that, and who acknowledges more and more has got octets: whether the
 /// capture has them or not.
 void Attempts::goes_on(const TcpSegment& segment) {

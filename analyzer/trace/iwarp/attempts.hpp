@@ -35,6 +35,8 @@ class Attempts {
   void undelivered(const Undelivered& segment);
   /// Octets of an undecided stream that are not in the capture.
   void cut(const TcpSegment& segment);
+  /// Its sender goes on, in this frame, with the connection that is open between these ports: it asked for none.
+  void passed_over(const TcpSegment& syn, FrameRef frame);
   /// This address and port speak MPA: from now on, and before, SYNs to it are attempts.
   void serves(const Address& server, std::uint16_t port);
   /// So does this one, as somebody says who sees more.

@@ -91,7 +91,13 @@ Epoch Connection::epoch_of(int direction, const TcpSegment& segment) noexcept {
   if (silent && acknowledges_others(half(1 - direction), segment)) return elsewhere;
   if (!h.order.started()) return Epoch::this_one;
   const Position at = h.order.unwrap(segment.sequence + (syn ? 1U : 0U));
-  if (syn) return at != h.origin ? Epoch::next : Epoch::this_one;
+  if (syn && at == h.origin) return Epoch::this_one;
+  if (syn) {
+    // Who has an open connection does not take it, and says where that is (RFC 9293 section 3.10.7.4).
+    const bool asks = (segment.flags & TcpSegment::ack) == 0 && segment.wire_length == 0;
+    const bool ended = over_ || halves_[0].fin || halves_[1].fin;
+    return asks && live() && !ended && !silent ? Epoch::in_doubt : Epoch::next;
+  }
   const std::int64_t off = distance(h.end_seen(), at);
   if (silent && (off > window_behind || off < -window_behind)) return elsewhere;
   if (segment.wire_length == 0) return Epoch::this_one;

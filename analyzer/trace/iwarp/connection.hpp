@@ -51,6 +51,7 @@ struct TcpOpening {
 enum class Epoch : std::uint8_t {
   this_one,
   next,       ///< it begins one
+  in_doubt,   ///< it asks for one of a stream that is open, whose receiver may pass over that
   not_known,  ///< after a long silence it counts from elsewhere: of the next one, or behind what the capture lacks
 };
 

@@ -100,5 +100,22 @@ TEST_F(IbResumedRead, LongAgo) {
   EXPECT_EQ(told(" gap 1"), 1);
 }
 
+// Responses have another length than the REQ's path MTU says: the one in use counts.
+TEST(IbReadOfAnotherMtu, EndsWhereItsResponsesEnd) {
+  for (const std::uint32_t in_use : {4096U, 512U}) {
+    Peers p;
+    p.set_up_fields();
+    p.handshake();  // 1,024
+    p.server_reads(asked_at, 2 * in_use);
+    p.client_answers(op_response_first, asked_at, in_use);
+    p.client_answers(op_response_last, asked_at + 1, in_use);
+    p.reply(asked_at + 2);
+    p.moment();
+    EXPECT_EQ(p.sink.news().size(), 4U) << in_use;
+    EXPECT_EQ(p.sink.facts.size(), 4U);
+    EXPECT_NE(p.sink.lines.back().find("send 1 length 48"), std::string::npos) << p.sink.lines.back();
+  }
+}
+
 }  // namespace
 }  // namespace rpcrdma::test

@@ -203,6 +203,33 @@ TEST_F(IbTwoTapsOpen, OneDirectionOnly) {
 }
 
 // The client answered what the server said behind its answer: what that answers is not late, but missing.
+// Who says farewell may be the last one to speak of it: what waits for nothing but time is told by the clock of all.
+TEST_F(IbTwoTaps, WhatWaitsWhereNobodySpeaksAnyMore) {
+  constexpr std::int64_t almost = 190'000'000;
+  for (const bool farewell : {true, false}) {
+    Peers q;
+    q.set_up_fields();
+    q.rep();  // its REQ is not in the capture, nor is the Call
+    q.rtu();
+    q.server_acks(calls_begin);
+    q.reply(replies_begin);
+    if (farewell) {
+      CmFields f = q.server_cm;
+      f.qpn = Peers::client_qpn;
+      q.from_server(cm_packet(cm_dreq(f)));
+    } else {
+      q.server_drep();
+    }
+    q.transport.time_passed({q.frame + 1, q.time + almost});
+    EXPECT_EQ(q.sink.news(), Lines{});
+    q.transport.time_passed({q.frame + 1, q.time + almost + 12'000'000});
+    EXPECT_EQ(q.sink.news().size(), 6U);
+    EXPECT_EQ(q.sink.lines.back(), farewell ? "1P #5 disconnect request" : "1P #5 disconnect reply");
+    q.finish();
+    EXPECT_EQ(q.sink.news(), Lines{});
+  }
+}
+
 TEST_F(IbTwoTapsOpen, AnsweredBeyondIt) {
   p.call(calls_begin);
   p.server_acks(calls_begin);

@@ -25,6 +25,7 @@ class QualitySink : public EventSink {
   void on(const Sighted& e) override {
     EXPECT_EQ(e.connection, 0U);
     sighted.push_back(e.address + " " + std::to_string(e.frame.number));
+    sighted_at.push_back(e.frame.time);
   }
   void on(const ConnectReady&) override {}
   void on(const Adopted&) override {}
@@ -50,6 +51,7 @@ class QualitySink : public EventSink {
   }
 
   std::vector<std::string> sighted;
+  std::vector<TimeNs> sighted_at;
   std::vector<std::uint64_t> truncated;
   std::vector<std::uint64_t> backwards;
 };
@@ -76,6 +78,27 @@ struct Feeder {
 };
 
 Octets roce(std::size_t payload = 100) { return ethernet(0x0800, ipv4(17, udp(bth_packet(payload)))); }
+
+// Some formats have packets without a time. Among others they were captured when the newest of these was, or later.
+TEST(Trace, AFrameWithoutATimeAmongOthers) {
+  const Octets ordinary = ethernet(0x0800, ipv4(17, udp(filled(20, 1), 53)));
+  Feeder f;
+  const TimeNs known = f.time + 1;
+  f.feed(roce());
+  f.time = -1;
+  f.feed(ordinary);
+  f.trace.finish();
+  ASSERT_EQ(f.sink.sighted_at.size(), 1U);
+  EXPECT_EQ(f.sink.sighted_at[0], known);
+  EXPECT_TRUE(f.sink.backwards.empty());
+
+  Feeder none;
+  none.time = -1;
+  none.feed(ordinary);
+  none.trace.finish();
+  ASSERT_EQ(none.sink.sighted_at.size(), 1U);
+  EXPECT_EQ(none.sink.sighted_at[0], 0);
+}
 
 TEST(Trace, CountsFrames) {
   Feeder f;

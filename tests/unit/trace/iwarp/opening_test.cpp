@@ -261,6 +261,37 @@ TEST(IwarpEnd, NewEpochOfTheSamePorts) {
   EXPECT_EQ(run(again).lines, run(full_story({})).lines);
 }
 
+// Who has an open connection passes over a SYN with another number, and says where the connection is.
+TEST(IwarpEnd, ASynInAnOpenStreamIsNoNewEpochByItself) {
+  const auto whole = segments_of(full_story({}));
+  constexpr std::size_t amid = 9;
+  Segment syn;
+  syn.sequence = 77'000'000;
+  syn.flags = 0x02;
+  Segment where;  // the answer: a bare acknowledgement of what was there before
+  where.client = false;
+  where.sequence = whole[amid].client ? whole[amid].acknowledgement : whole[amid].sequence;
+  where.acknowledgement = whole[amid].client ? whole[amid].sequence : whole[amid].acknowledgement;
+  auto with = whole;
+  with.insert(with.begin() + amid, {syn, where});
+  EXPECT_EQ(run(with).lines, run(whole).lines);
+
+  // The other side agrees, or it is not in the capture and the client goes on from there.
+  TcpOptions tcp;
+  tcp.client_isn = syn.sequence;
+  tcp.server_isn = 99'000'000;
+  const auto second = segments_of(full_story({}), tcp);
+  for (const bool answered : {true, false}) {
+    auto both = std::vector<Segment>(whole.begin(), whole.begin() + amid);
+    for (const Segment& each : second) {
+      if (answered || each.client) both.push_back(each);
+    }
+    const Recorder got = run(both);
+    EXPECT_EQ(got.count("Request"), 2U) << got.text();
+    EXPECT_EQ(got.count("Disconnect C superseded"), 1U);
+  }
+}
+
 TEST(OrdinaryTcp, GivesNoEvents) {
   EXPECT_TRUE(rc::check("octets that are something else", [] {
     Story story;
