@@ -11,25 +11,36 @@ capture=$tree/captures/kernel/rxe-nfs41-basic.pcap
 sentence=$("$tree/cmake/tshark-with-plugin" -2 -q -r "$capture" -z rpcrdma,mounts | tail -n 1)
 case $sentence in *calls*) ;; *) echo "no sentence about the mount: $sentence"; exit 1 ;; esac
 start_screen 1200 760
-# comes TEXT TIMES: until that has been printed so many times.
+printed() { grep -cF -- "$1" "$screen_folder/said" || true; }
+# comes TEXT TIMES [SECONDS]: whether that has been printed so many times before the time is over.
 comes() {
-  for _ in $(seq 100); do
-    [ "$(grep -cF -- "$1" "$screen_folder/said" || true)" -lt "$2" ] || return 0
+  for _ in $(seq $((${3:-60} * 5))); do
+    [ "$(printed "$1")" -lt "$2" ] || return 0
     sleep 0.2
   done
-  cat "$screen_folder/said"
-  echo "not printed $2 times: $1"
-  exit 1
+  return 1
 }
+must_come() { comes "$@" || { cat "$screen_folder/said"; echo "not printed $2 times: $1"; exit 1; }; }
+# again STEP...: until the sentence is printed once more than before; a busy machine loses keys.
+again() {
+  local before
+  before=$(printed "$sentence")
+  for _ in $(seq 6); do
+    "$@"
+    ! comes "$sentence" $((before + 1)) 8 || return 0
+  done
+  must_come "$sentence" $((before + 1)) 1
+}
+# Of the frame that is clicked on: it is ignored, or no longer. Which one it is depends on how far the list has been drawn and
+# moved; the sentence is without it for as long as it is ignored.
 ignore_frame() { xdotool windowfocus "$window" mousemove 300 160 click 1; sleep 1; xdotool key ctrl+d; }
+reload_file() { xdotool windowfocus "$window" key ctrl+r; }
 
 echo "a file, its frames anew, and the file anew"
 start_wireshark /dev/null "$(basename "$capture")" -r "$capture" -z rpcrdma,mounts </dev/null
-comes "$sentence" 1
-ignore_frame
-comes "$sentence" 2
-xdotool key ctrl+r
-comes "$sentence" 3
+must_come "$sentence" 1
+again ignore_frame
+again reload_file
 end_wireshark
 
 echo "frames that come slowly"
@@ -38,13 +49,11 @@ chmod 755 "$screen_folder"
 (
   exec 3>"$screen_folder/frames"
   head -c 3000 "$capture" >&3
-  sleep 8
+  comes "not known" 1 || true
   tail -c +3001 "$capture" >&3
 ) &
 start_wireshark /dev/null frames -k -i "$screen_folder/frames" -z rpcrdma,mounts </dev/null
-comes "not known" 1
-comes "Capture stopped" 1
-sleep 2
-ignore_frame
-comes "$sentence" 1
+must_come "not known" 1
+must_come "Capture stopped" 1
+again ignore_frame
 end_wireshark
