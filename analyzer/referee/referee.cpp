@@ -211,7 +211,7 @@ struct Referee::Impl {
       if (!connection.over()) say_one_way(connection);
       return;
     }
-    settle_all_cases(on(connection), std::nullopt, false);
+    settle_all_cases(on(connection), Stop::cut_off, Side::active);
     if (connection.over() || connection.rejected() || connection.kind == Connection::Kind::other) return;
     if (connection.awaits_answer()) {
       if (reported(connection)) mounts.said(connection, judge_unanswered_request(on(connection), last));
@@ -356,12 +356,7 @@ void Referee::on(const trace::Disconnect& event) {
   }
   if (!connection->over()) {
     impl_->queue.release_all(impl_->on(*connection));
-    if (!by_what_follows(event.how)) {
-      // A FIN has its place in the stream: nothing before it is missing unnoticed.
-      const bool complete = event.how == trace::Disconnect::How::fin;
-      const bool orderly = event.how != trace::Disconnect::How::reset;
-      settle_all_cases(impl_->on(*connection), complete ? std::optional(event.side) : std::nullopt, orderly);
-    }
+    if (!by_what_follows(event.how)) settle_all_cases(impl_->on(*connection), stop_of(event.how), event.side);
     if (!connection->rejected() && (connection->messages > 0 || connection->reply_seen() || connection->ready_seen)) {
       judge_close(impl_->on(*connection), event);
       if (connection->over()) {

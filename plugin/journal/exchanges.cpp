@@ -5,7 +5,8 @@ namespace rpcrdma::journal {
 
 using referee::MessageSeen;
 
-void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown, bool piece) {
+void enter(Connection& connection, const MessageSeen& seen, const trace::Send& send, std::uint32_t shown,
+           PieceOfMessage piece) {
   const std::uint32_t id = seen.exchange.id;
   if (id == 0) return;
   if (connection.exchanges.size() < id) connection.exchanges.resize(id);
@@ -18,7 +19,7 @@ void enter(Connection& connection, const MessageSeen& seen, const trace::Send& s
       if (exchange.call.number == 0) exchange.call = {shown, send.frame.time};
       break;
     case MessageSeen::Kind::reply:
-      if (exchange.reply.number == 0 && !piece) exchange.reply = at;
+      if (exchange.reply.number == 0 && piece == PieceOfMessage::last) exchange.reply = at;
       if (seen.header != nullptr && !seen.header->reads.empty()) exchange.offer = shown;
       break;
     case MessageSeen::Kind::error:

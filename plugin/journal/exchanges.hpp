@@ -9,10 +9,11 @@
 
 namespace rpcrdma::journal {
 
-/// A message, which is shown in that frame; `send`: as it came. `piece`: more of it is to come, and a Reply ends the
-/// exchange with its last one.
+/// With its last piece, which may be the only one, a Reply ends the exchange.
+enum class PieceOfMessage : std::uint8_t { last, earlier };
+/// A message, which is shown in that frame; `send`: as it came.
 void enter(Connection& connection, const referee::MessageSeen& seen, const trace::Send& send, std::uint32_t shown,
-           bool piece);
+           PieceOfMessage piece);
 /// A message that was shown in that frame stands in its own from now on.
 void stands_in_its_frame(Connection& connection, const Message& message, std::uint32_t shown);
 

@@ -186,7 +186,7 @@ struct Journal::Engine final : trace::EventSink, trace::StreamWatch, referee::Ob
     }
     settle_parts(send, index);
     const bool piece = record.messages[index].piece;
-    enter(connection, seen, send, shown, piece);
+    enter(connection, seen, send, shown, piece ? PieceOfMessage::earlier : PieceOfMessage::last);
     if (piece) return;
     using Pieces = Payloads::Pieces;
     payloads.message(connection, seen, index, shown, second && taken.joined ? Pieces::joined : Pieces::one);

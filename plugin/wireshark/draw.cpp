@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "referee/rules/table.hpp"
+#include "referee/state/side_names.hpp"
 #include "wire/private_data.hpp"
 #include "wireshark/data_sources.hpp"
 #include "wireshark/fields.hpp"
@@ -17,10 +18,9 @@ namespace rpcrdma::plugin {
 namespace {
 
 using referee::MessageSeen;
+using referee::name;
 using referee::OperationSeen;
 using trace::Side;
-
-[[nodiscard]] const char* name(Side side) { return side == Side::active ? "client" : "server"; }
 
 [[nodiscard]] const char* name(trace::Repeated::Kind kind) {
   switch (kind) {

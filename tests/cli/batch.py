@@ -247,7 +247,7 @@ class Batch(unittest.TestCase):
             with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as handle:
                 for child in handle.read().split():
                     os.kill(int(child), signal.SIGKILL)
-            errors = process.communicate(timeout=60)[1]
+            errors = process.communicate(timeout=600)[1]
             os.close(writer)
             os.remove(pipe)
             self.assertEqual((process.returncode, errors), (2, f"rpcrdma-analyzer: {pipe}: its analysis was ended by signal 9\n".encode()))

@@ -182,12 +182,12 @@ class Output(unittest.TestCase):
 
     def test_a_closed_pipe_is_no_crash(self):
         done = subprocess.run(["bash", "-c", '"$0" "$1" | head -n 1; exit ${PIPESTATUS[0]}', ANALYZER, harness.capture(FAULTY)],
-                              capture_output=True, check=False, timeout=60)
+                              capture_output=True, check=False, timeout=600)
         self.assertIn(done.returncode, (0, 1, 2, 141))
 
     def test_a_full_disk_is_2(self):
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([ANALYZER, harness.capture(HEALTHY)], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+            done = subprocess.run([ANALYZER, harness.capture(HEALTHY)], stdout=full, stderr=subprocess.PIPE, check=False, timeout=600)
         self.assertEqual(done.returncode, 2)
         self.assertTrue(done.stderr.strip())
 
@@ -273,7 +273,7 @@ class Live(unittest.TestCase):
                 process.stdin.close()
             except BrokenPipeError:
                 pass
-            process.wait(timeout=60)
+            process.wait(timeout=600)
 
 
 class Profiles(unittest.TestCase):

@@ -5,22 +5,21 @@
 Nothing overflows (which the tree with sanitizers sees), and no wait is shorter than nothing or longer than all there is
 between the two ends.
 """
-import argparse
 import json
 import os
 import re
 import struct
 import sys
-import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import pcapfile  # noqa: E402
 import pcapngfile as ng  # noqa: E402
 from folder import Folder  # noqa: E402
 
-GIVEN = None
+ANALYZER = None
 CAPTURES = ("rxe-nfs3-basic", "rxe-nfs41-basic", "siw-nfs3-mpa-p2p", "siw-nfs41-basic")
 LATEST = (1 << 63) - 1
 LONGEST_US = 9.3e15  # 146 years before 1970 to 146 years after, and rounding
@@ -76,7 +75,7 @@ def amounts(node, path=""):
 
 class Ends(Folder):
     def run_through(self, what, *arguments):
-        run = harness.run(GIVEN.analyzer, *arguments)
+        run = harness.run(ANALYZER, *arguments)
         self.assertIn(run.status, range(4), (what, run.errors))
         self.assertIsNotNone(run.document, (what, run.errors))
         self.assertNotIn("runtime error", run.errors, what)
@@ -90,7 +89,7 @@ class Ends(Folder):
             self.assertTrue(0 <= value <= LONGEST_US, (what, place, value))
         texts = [json.dumps(run.document)]
         for form in ("text", "ndjson", "csv", "junit"):
-            again = harness.run(GIVEN.analyzer, "-v", "--no-progress", "--format", form, *arguments, as_json=False)
+            again = harness.run(ANALYZER, "-v", "--no-progress", "--format", form, *arguments, as_json=False)
             self.assertEqual(again.status, run.status, (what, form, again.errors))
             texts.append(again.output)
         for text in texts:
@@ -120,9 +119,11 @@ class Ends(Folder):
         self.assertEqual([v for _, v in amounts({"latency_us": {"count": 1, "min": -2}, "seconds": 3, "time": 7})], [-2, 3e6])
 
 
+def main():
+    global ANALYZER
+    ANALYZER, rest = alone.analyzer_given(__doc__)
+    alone.main(rest)
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--analyzer", required=True)
-    GIVEN, rest = parser.parse_known_args()
-    GIVEN.analyzer = os.path.abspath(GIVEN.analyzer)
-    unittest.main(argv=sys.argv[:1] + rest)
+    main()

@@ -32,7 +32,7 @@ class Endless(Folder):
 
     def limited(self, command):
         script = f"ulimit -f 4096; trap '' XFSZ; export TMPDIR='{self.folder}'; {command}"
-        done = subprocess.run(["/bin/bash", "-c", script, "bash", GIVEN.analyzer], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+        done = subprocess.run(["/bin/bash", "-c", script, "bash", GIVEN.analyzer], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=600)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def test_what_is_no_capture_is_not_copied(self):
@@ -149,13 +149,13 @@ class Signals(Folder):
                 source = os.open(pipe, os.O_RDWR)
                 with subprocess.Popen([GIVEN.analyzer, "--no-progress", option, target, *capture], stdin=source, stdout=subprocess.DEVNULL,
                                       env={**os.environ, "LD_PRELOAD": GIVEN.no_tmpfile, "TMPDIR": "/tmp"}) as run:
-                    for _ in range(500):
+                    for _ in range(6000):
                         if len(os.listdir(self.folder)) == 2:
                             break
                         time.sleep(0.02)
                     self.assertEqual(len(os.listdir(self.folder)), 2, "no temporary file was seen")
                     run.send_signal(number)
-                    run.wait(timeout=30)
+                    run.wait(timeout=300)
                 os.close(source)
                 # Of a pipe SIGINT asks for what has come out of it, and here nothing has.
                 self.assertEqual((run.returncode, os.listdir(self.folder)), (2 if number == signal.SIGINT else -number, ["pipe"]))

@@ -1,19 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rings.py --analyzer PATH: files of a ring buffer one of which is not there, by their names."""
-import argparse
 import os
 import struct
 import sys
-import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+import alone  # noqa: E402
 import analyzer as harness  # noqa: E402
 import pcapfile  # noqa: E402
 from folder import Folder  # noqa: E402
 
-GIVEN = None
+ANALYZER = None
 
 
 class Rings(Folder):
@@ -27,7 +26,7 @@ class Rings(Folder):
         states = set()
         for end in range(len(records) - 1, len(records) - 40, -1):
             first = self.write(names[0], head + b"".join(records[:end]))
-            states.add(harness.run(GIVEN.analyzer, first, later).document["verdict"]["state"])
+            states.add(harness.run(ANALYZER, first, later).document["verdict"]["state"])
         return states
 
     def test_names_tell(self):
@@ -38,9 +37,11 @@ class Rings(Folder):
                 self.assertEqual("waiting" in self.state(names), not told)
 
 
+def main():
+    global ANALYZER
+    ANALYZER, rest = alone.analyzer_given(__doc__)
+    alone.main(rest)
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--analyzer", required=True)
-    GIVEN, rest = parser.parse_known_args()
-    GIVEN.analyzer = os.path.abspath(GIVEN.analyzer)
-    unittest.main(argv=sys.argv[:1] + rest)
+    main()

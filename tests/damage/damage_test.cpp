@@ -20,6 +20,7 @@
 #include <yaml-cpp/yaml.h>
 #include <CLI/CLI.hpp>
 
+#include "damage/judgements.hpp"
 #include "damage/kinds.hpp"
 #include "damage/numbers.hpp"
 #include "damage/seamless.hpp"
@@ -143,16 +144,17 @@ void compare_numbers(const Source& source, const Kind& kind, const Variant& vari
   }
 }
 
-void try_variant(const Source& source, const Kind& kind, const Variant& variant, const Known& known, Told& told) {
+void try_variant(const Source& source, const Kind& kind, const Variant& variant, const Known& known,
+                 Judgements& judgements, Told& told) {
   if (!told.asked.variant.empty() && told.asked.variant != variant.name) return;
   ++told.tried[std::string(kind.name)];
   if (kind.damages == Kind::Damages::more) ++told.tried_apart;
   if (!told.asked.write.empty()) playback::write(variant.recording.frames, told.asked.write);
-  const rpcrdma::referee::Report report = playback::judge(variant.recording.frames);
-  if (kind.holds == Kind::Holds::everything && known.in_order)
-    compare_numbers(source, kind, variant, known, numbers(report), told);
-  for (const Finding& finding : report.findings) {
-    if (finding.severity == Severity::note) continue;
+  const bool counts = kind.holds == Kind::Holds::everything && known.in_order;
+  using Asks = Judgements::Asks;
+  const Judgement& judged = judgements.of(variant, counts ? Asks::numbers_too : Asks::accusations);
+  if (counts) compare_numbers(source, kind, variant, known, judged.numbers.value(), told);
+  for (const Finding& finding : judged.accusing) {
     // What is told from silence is one of the symptoms, though its rule is in another group.
     const bool silence =
         (finding.rule == RuleId::connection_lost && !finding.violator) || finding.rule == RuleId::v2_credit_starved;
@@ -182,24 +184,26 @@ void try_variant(const Source& source, const Kind& kind, const Variant& variant,
   }
 }
 
-void try_kind(const Source& source, const Kind& kind, std::size_t most, const Known& known, Told& told) {
+void try_kind(const Source& source, const Kind& kind, std::size_t most, const Known& known, Judgements& judgements,
+              Told& told) {
   if (!told.asked.kind.empty() && told.asked.kind != kind.name) return;
   const std::size_t count = kind.count(source);
   if (told.asked.everything || count <= most) {
-    for (std::size_t i = 0; i < count; ++i) try_variant(source, kind, kind.make(source, i), known, told);
+    for (std::size_t i = 0; i < count; ++i) try_variant(source, kind, kind.make(source, i), known, judgements, told);
     return;
   }
   std::mt19937 chance(playback::seed_of(fmt::format("{} {}", source.name, kind.name)));
   std::set<std::size_t> chosen;
   while (chosen.size() < most) chosen.insert(chance() % count);
-  for (const std::size_t i : chosen) try_variant(source, kind, kind.make(source, i), known, told);
+  for (const std::size_t i : chosen) try_variant(source, kind, kind.make(source, i), known, judgements, told);
 }
 
 void try_capture(const std::filesystem::path& path, Told& told) {
   Source source{path.stem().string(), playback::read(path.string(), playback::End::anywhere), {}, {}};
   look(source);
   const Known known = known_of(source);
-  for (const Kind& kind : kinds()) try_kind(source, kind, told.asked.each, known, told);
+  Judgements judgements;
+  for (const Kind& kind : kinds()) try_kind(source, kind, told.asked.each, known, judgements, told);
 }
 
 void try_scenario(const std::filesystem::path& path, Told& told) {
@@ -220,10 +224,11 @@ void try_scenario(const std::filesystem::path& path, Told& told) {
                   {}};
     look(source);
     const Known known = known_of(source, path);
+    Judgements judgements;
     if (told.asked.everything) {
-      for (const Kind& kind : kinds()) try_kind(source, kind, 0, known, told);
+      for (const Kind& kind : kinds()) try_kind(source, kind, 0, known, judgements, told);
     } else {
-      try_kind(source, kinds()[chance() % kinds().size()], told.asked.each, known, told);
+      try_kind(source, kinds()[chance() % kinds().size()], told.asked.each, known, judgements, told);
     }
   }
 }
@@ -239,7 +244,8 @@ void try_conversation(std::uint64_t seed, Told& told) {
                 {}};
   look(source);
   const Known known = known_of(source);
-  for (const Kind& kind : kinds()) try_kind(source, kind, told.asked.each, known, told);
+  Judgements judgements;
+  for (const Kind& kind : kinds()) try_kind(source, kind, told.asked.each, known, judgements, told);
 }
 
 std::vector<std::filesystem::path> files(const std::filesystem::path& folder, const std::set<std::string>& endings) {

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import resource
 import struct
 import subprocess
 import sys
@@ -22,7 +23,11 @@ import pcapngfile as ng  # noqa: E402
 GIVEN = None
 SMALL = 40_000  # octets of a capture
 SEED = 20260
-LONGEST = 20  # seconds that a run may take on a busy machine
+LONGEST = 20  # processor seconds of a run
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
 
 
 def packed(tool, octets):
@@ -73,7 +78,7 @@ class Damaged(unittest.TestCase):
         with open(path, "wb") as file:
             file.write(octets)
         done = subprocess.run([GIVEN.analyzer, "--json", "--no-progress", path], stdin=subprocess.DEVNULL, capture_output=True,
-                              check=False, timeout=LONGEST)
+                              check=False, timeout=600, preexec_fn=limited)
         self.assertIn(done.returncode, (0, 1, 2, 3), what)
         self.assertLessEqual(done.stderr.count(b"\n"), 1, (what, done.stderr))
         entry = json.loads(done.stdout)["inputs"][0]

@@ -31,9 +31,12 @@ again() {
   done
   must_come "$sentence" $((before + 1)) 1
 }
-# Of the frame that is clicked on: it is ignored, or no longer. Which one it is depends on how far the list has been drawn and
-# moved; the sentence is without it for as long as it is ignored.
-ignore_frame() { xdotool windowfocus "$window" mousemove 300 160 click 1; sleep 1; xdotool key ctrl+d; }
+# Some frame, whichever the list shows there when it is clicked on, is ignored: a sentence without it. Then none is.
+ignore_frame() {
+  xdotool windowfocus "$window" mousemove 300 160 click 1; sleep 1
+  xdotool key ctrl+d; sleep 1
+  xdotool key ctrl+alt+d
+}
 reload_file() { xdotool windowfocus "$window" key ctrl+r; }
 
 echo "a file, its frames anew, and the file anew"

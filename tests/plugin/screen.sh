@@ -23,7 +23,7 @@ start_screen() {
   # It chooses a free number itself, and does not begin anew when the first program leaves it: Wireshark may come just then.
   Xvfb -displayfd 3 -noreset -screen 0 "$1x$2x24" -nolisten tcp 3>"$screen_folder/display" 2>"$screen_folder/screen.log" &
   screen_process=$!
-  for _ in $(seq 100); do [ ! -s "$screen_folder/display" ] || break; sleep 0.1; done
+  for _ in $(seq 600); do [ ! -s "$screen_folder/display" ] || break; sleep 0.1; done
   [ -s "$screen_folder/display" ] || { cat "$screen_folder/screen.log"; echo "no virtual screen"; exit 1; }
   DISPLAY=:$(cat "$screen_folder/display")
   export DISPLAY

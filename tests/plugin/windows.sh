@@ -14,9 +14,9 @@ start_screen 1200 760
 keys() { xdotool key Escape mousemove 400 300 click 1 key "$1"; sleep 1; shift; xdotool key "$@"; }
 flow_type() { xdotool mousemove "$1" "$2" click 1; sleep 1; xdotool type NFS; xdotool key Return; sleep 2; }
 
-# find_window TITLE: the number of the window whose name has TITLE, when it is there within ten seconds.
+# find_window TITLE: the number of the window whose name has TITLE, when it is there within twenty seconds.
 find_window() {
-  for _ in $(seq 50); do
+  for _ in $(seq 100); do
     local number
     number=$(xdotool search --onlyvisible --name "$1" 2>/dev/null | head -n 1) || true
     [ -z "$number" ] || { echo "$number"; return; }
@@ -24,19 +24,21 @@ find_window() {
   done
 }
 
-# show NAME TITLE STEPS [ARGUMENT...]: the window whose name has TITLE, after STEPS in the main window. The steps are done again
-# when it does not come: keys are lost while Wireshark, on a busy machine, still builds its menus.
+# show NAME TITLE STEPS [ARGUMENT...]: the window whose name has TITLE, after STEPS in the main window. When it does not come,
+# Wireshark is started again: on a busy machine keys are lost while it builds its menus, and what the others opened is in the way.
 show() {
   local name=$1 title=$2 steps=$3 found=
   shift 3
   echo "$name"
-  start_wireshark "$folder/wireshark-$name.png" "$(basename "$capture")" -r "$capture" "$@" <"$tree/plugin/profile/NFS over RDMA/recent"
   for _ in $(seq 5); do
+    start_wireshark "$folder/wireshark-$name.png" "$(basename "$capture")" -r "$capture" "$@" <"$tree/plugin/profile/NFS over RDMA/recent"
     eval "$steps"
     found=$(find_window "$title")
     [ -z "$found" ] || break
+    import -window root "$folder/wireshark-$name.png"
+    end_wireshark
   done
-  [ -n "$found" ] || { import -window root "$folder/wireshark-$name.png"; echo "no window called $title"; exit 1; }
+  [ -n "$found" ] || { echo "no window called $title"; exit 1; }
   xdotool windowmove "$found" 60 60 windowsize "$found" 1080 560
   sleep 2
   [ "$name" != flow ] || flow_type 640 560

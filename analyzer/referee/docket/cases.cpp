@@ -280,11 +280,18 @@ void leave_unproven(const Witness& witness, const Case& waited) {
   }
 }
 
-void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool orderly) {
+Stop stop_of(trace::Disconnect::How how) noexcept {
+  if (how == trace::Disconnect::How::fin) return Stop::fin;
+  return how == trace::Disconnect::How::reset ? Stop::cut_off : Stop::request;
+}
+
+void settle_all_cases(const Witness& witness, Stop stop, Side by) {
   Connection& connection = witness.connection;
+  const auto complete = [&](Side side) { return stop == Stop::fin && side == by; };
+  const bool orderly = stop != Stop::cut_off;
   std::vector<Case> all = std::exchange(connection.cases, {});
   for (const AboutAnswer& about : std::exchange(connection.about_answers, {})) {
-    if (complete != about.requester && another_call_missing(connection, about, all)) take_back(witness, about);
+    if (!complete(about.requester) && another_call_missing(connection, about, all)) take_back(witness, about);
   }
   for (Case& waited : all) {
     // What its peer said last may be a packet whose header the capture cut: it leaves no gap where nothing follows it.
@@ -297,7 +304,7 @@ void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool
     }
     // All of the file is here: what only was late would have come.
     const bool overtaken = waited.order == Case::Order::open && !connection.order_lost();
-    const bool proven = overtaken || complete == other(waited.accused);
+    const bool proven = overtaken || complete(other(waited.accused));
     if (!proven && waited.answer() != nullptr) {
       keep_later(connection.of(other(waited.accused)).end_missing, waited.frame);
     }

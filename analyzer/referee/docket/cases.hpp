@@ -45,8 +45,14 @@ void lose_order(const Witness& witness, Connection::FileOrder shown);
 void take_back(const Witness& witness, const AboutAnswer& about);
 /// For a rule of which nothing is left where its case ends without a proof.
 void leave_unproven(const Witness& witness, const Case& waited);
-/// The connection, or the capture, has ended; `orderly`: with a request or a FIN, not with a reset. `complete`: this
-/// side's stream is known to be in the capture to its last octet.
-void settle_all_cases(const Witness& witness, std::optional<Side> complete, bool orderly);
+/// With what a connection, or the capture of it, stops.
+enum class Stop : std::uint8_t {
+  cut_off,  ///< the end of the capture, or a reset
+  request,  ///< in good order
+  fin       ///< likewise; it has its place in the stream: nothing in front of it is missing unnoticed
+};
+[[nodiscard]] Stop stop_of(trace::Disconnect::How how) noexcept;
+/// `by`: whose request or FIN it is.
+void settle_all_cases(const Witness& witness, Stop stop, Side by);
 
 }  // namespace rpcrdma::referee

@@ -197,7 +197,7 @@ void count_message(const Turn& turn, const Decoded<wire::FixedWords>& fixed) {
   note_starvation(connection);
   const bool version_2 = fixed && fixed->version == 2;
   const bool may_be_grant = !fixed || (version_2 && fixed->proc == static_cast<std::uint32_t>(wire::HeaderType::grant));
-  count_send(turn, event, may_be_grant, turn.send);
+  count_send(turn, event, may_be_grant ? CountedAs::grant : CountedAs::message, turn.send);
   if (version_2) take_limit(turn, event, fixed->credit);
 }
 
@@ -278,7 +278,7 @@ bool take(const Witness& witness, const trace::Send& event, RecentSend& send, Me
     kind = take_decoded(turn);
   }
   if (late_probe) forget_begun(connection);
-  watch_starvation(witness, event.last, false);
+  watch_starvation(witness, event.last, Watched::meanwhile);
   return true;
 }
 

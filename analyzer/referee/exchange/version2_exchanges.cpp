@@ -106,7 +106,7 @@ void take_middle(const Turn& turn, const Piece& piece) {
   const wire::Bytes payload = turn.payload();
   if (piece.known && !payload.empty()) note_first_piece(connection, call, payload);
   keep_piece(turn, piece, call.call_body);
-  judge_reverse_form(turn, call, true);
+  judge_reverse_form(turn, call, Came::in_pieces);
 }
 
 /// `writes`: the Write list that comes back; nullptr: not known.
@@ -207,8 +207,8 @@ void take_call(const Turn& turn) {
   if (!in_one && !by_rdma) watch_pieces_of_call(turn, piece, *call);
   judge_call_chunks(turn, *call, piece);
   if (piece.continued) call->call_body.clear();
-  if (fresh) judge_reverse_form(turn, *call, false);
-  if (!fresh && call->v2.segments > 0) judge_reverse_form(turn, *call, true);
+  if (fresh) judge_reverse_form(turn, *call, Came::in_one);
+  if (!fresh && call->v2.segments > 0) judge_reverse_form(turn, *call, Came::in_pieces);
   if (answered_before(turn, turn.event, call->xid)) end_unseen(connection, *call);
 }
 

@@ -522,7 +522,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_sent_away(a, mount);
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount, wait);
-  if (lost_input_hides(a, mount)) a.state = State::unknown;
+  if (lost_input_hides(a, mount)) forget_trouble(a);
   if (a.state == State::closed) end_waits_with_the_mount(a, wait);
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
   // Attempts that failed before the wait began have nothing to do with it, nor those for another service.

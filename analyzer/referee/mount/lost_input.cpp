@@ -61,16 +61,19 @@ void doubt_attempts(Mount& mount, TimeNs wait) {
   }
 }
 
-bool lost_input_hides(Assessment& a, const Mount& mount) {
+bool lost_input_hides(const Assessment& a, const Mount& mount) {
   if (mount.input_lost.number == 0) return false;
   const bool fails = a.state == State::down || a.state == State::never_up || a.doubt == Assessment::Doubt::only_tcp;
-  if (!fails || !later(mount.input_lost, trouble(a, mount))) return false;
+  return fails && later(mount.input_lost, trouble(a, mount));
+}
+
+void forget_trouble(Assessment& a) {
+  a.state = State::unknown;
   a.hidden = std::max(a.hidden, a.newest != nullptr ? a.newest->open_calls : 0);
   a.doubt = Assessment::Doubt::input_lost;
   a.since.reset();
   a.lost = nullptr;
   a.vain = 0;
-  return true;
 }
 
 }  // namespace rpcrdma::referee

@@ -11,7 +11,9 @@ namespace rpcrdma::referee {
 void doubt_attempts(Mount& mount, TimeNs wait);
 
 /// That a mount is down, or never came up, holds until the newest loss: behind it nothing is known where nothing shows.
-/// Asked when its state is known but for that; true: it is not known any more.
-[[nodiscard]] bool lost_input_hides(Assessment& a, const Mount& mount);
+/// Asked when its state is known but for that.
+[[nodiscard]] bool lost_input_hides(const Assessment& a, const Mount& mount);
+/// What is told of a mount whose state lost input hides: that it is not known.
+void forget_trouble(Assessment& a);
 
 }  // namespace rpcrdma::referee

@@ -365,7 +365,7 @@ const Row rows::v2_reverse_level_exceeded{
         "open.",
     .next = "Compare the property in the client's RDMA2_CONNPROP messages with the server's choice of form."};
 
-void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued) {
+void judge_reverse_form(const Turn& turn, const Transaction& call, Came came) {
   if (turn.side() != Side::passive) return;
   if (!all_seen(turn.connection)) {
     turn.unchecked(RuleId::v2_reverse_level_exceeded, "the properties of the client may not be in the capture");
@@ -381,10 +381,10 @@ void judge_reverse_form(const Turn& turn, const Transaction& call, bool continue
   const bool any_chunks = data_chunks || call.reply_chunk.has_value();
   constexpr std::uint32_t in_pieces = 2;
   constexpr std::uint32_t with_chunks = 3;
-  const std::uint32_t needed = data_chunks ? with_chunks : (continued ? in_pieces : 1);
+  const std::uint32_t needed = data_chunks ? with_chunks : (came == Came::in_pieces ? in_pieces : 1);
   const bool exceeded = level < needed;
   if (!exceeded && (!any_chunks || level >= with_chunks)) return;
-  if (any_chunks && continued && level < in_pieces) return;  // its first piece has been accused of it
+  if (any_chunks && came == Came::in_pieces && level < in_pieces) return;  // its first piece has been accused of it
   static constexpr const char* forms[] = {"", "a simple Call", "a Call in pieces", "a Call with chunks"};
   std::string what =
       fmt::format("The server sent {} although the client's Reverse-Direction Support is {} ({}).",

@@ -265,7 +265,7 @@ const Row rows::v2_credit_initial_exceeded{
     .evidence = "Two Sends of one side before any of the other. Not decided when the start or a packet is missing.",
     .next = "Look at the sender's start-up: it has to wait for the answer to its first message."};
 
-void count_send(const Witness& witness, const trace::Send& event, bool grant, RecentSend& send) {
+void count_send(const Witness& witness, const trace::Send& event, CountedAs what, RecentSend& send) {
   Connection& connection = witness.connection;
   Credits& credits = connection.v2.of(event.side).credits;
   const std::uint32_t before = credits.sent++;
@@ -285,7 +285,7 @@ void count_send(const Witness& witness, const trace::Send& event, bool grant, Re
   send.limit = over.limit;
   send.in_flight = over.limit;
   if (over.resolved < 0) return;
-  if (grant && credits.spared == 0) {
+  if (what == CountedAs::grant && credits.spared == 0) {
     credits.spared = 1;
     return;
   }
@@ -389,7 +389,7 @@ void note_starvation(Connection& connection) {
   }
 }
 
-void watch_starvation(const Witness& witness, FrameRef now, bool over) {
+void watch_starvation(const Witness& witness, FrameRef now, Watched until) {
   Connection& connection = witness.connection;
   if (!all_seen(connection)) return;
   note_starvation(connection);
@@ -397,9 +397,9 @@ void watch_starvation(const Witness& witness, FrameRef now, bool over) {
     Credits& credits = connection.v2.of(side).credits;
     if (!credits.heard || credits.base != Credits::Base::zero) continue;
     const bool waiting = dry(connection, side);
-    if (waiting && !over) continue;
+    if (waiting && until == Watched::meanwhile) continue;
     const FrameRef since = std::exchange(credits.dry_since, {});
-    if (over && waiting) credits.dry_to_the_end = since;
+    if (waiting) credits.dry_to_the_end = since;
     if (since.number == 0 || now.time - since.time <= starving) continue;
     witness.say(
         RuleId::v2_credit_starved,

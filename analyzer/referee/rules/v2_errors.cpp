@@ -513,7 +513,7 @@ void judge_after_refusal(const Turn& turn) {
 void judge_end(const Witness& witness, FrameRef now) {
   Connection& connection = witness.connection;
   if (connection.v2.version != State::Version::two) return;
-  watch_starvation(witness, now, true);
+  watch_starvation(witness, now, Watched::to_the_end);
   judge_missing_final(witness, now);
   judge_dues(witness);
 }

@@ -41,13 +41,17 @@ struct Turn : TurnOf<wire::HeaderV2> {
 void judge_undecodable(const Turn& turn, const wire::DecodeError& error);
 
 // --- rules/v2_credits.cpp
-/// Counts the Send, and judges whether it was allowed. `grant`: it is an RDMA2_GRANT.
-void count_send(const Witness& witness, const trace::Send& event, bool grant, RecentSend& send);
+/// One RDMA2_GRANT may be sent when nothing else may.
+enum class CountedAs : std::uint8_t { message, grant };
+/// Counts the Send, and judges whether it was allowed.
+void count_send(const Witness& witness, const trace::Send& event, CountedAs what, RecentSend& send);
 /// rdma_credit of a message: the limit of the other side.
 void take_limit(const Witness& witness, const trace::Send& event, std::uint32_t value);
 /// Ahead of the next message: what has arrived until then tells whether a lowered limit holds.
 void note_starvation(Connection& connection);
-void watch_starvation(const Witness& witness, FrameRef now, bool over);
+/// Who waits at the end was starving until then.
+enum class Watched : std::uint8_t { meanwhile, to_the_end };
+void watch_starvation(const Witness& witness, FrameRef now, Watched until);
 /// A Send above the limit that found no Receive: fills what is told of it.
 void name_overrun(const trace::Refusal& refusal, const RecentSend& send, Suspect& suspect);
 /// A Send within its limit found no Receive: in words.
@@ -107,7 +111,8 @@ void keep_piece(const Turn& turn, const Piece& piece, MessageBody& body);
 
 // --- rules/v2_chunks.cpp
 void judge_call_chunks(const Turn& turn, Transaction& call, const Piece& piece);
-void judge_reverse_form(const Turn& turn, const Transaction& call, bool continued);
+enum class Came : std::uint8_t { in_one, in_pieces };
+void judge_reverse_form(const Turn& turn, const Transaction& call, Came came);
 /// RDMA2_REPLY_EXTERNAL has a Reply chunk, whatever it answers. `call`: the open one; null: there is none.
 void judge_external_reply(const Turn& turn, const Transaction* call);
 /// False: the returned chunks are not those of the Call, or too long.

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 namespace rpcrdma::test {
 namespace {
@@ -69,12 +69,12 @@ TEST(NotesByFrame, WhatIsSortedOrRemovedIsAddedToAtItsEnd) {
 
 TEST(NotesByFrame, AFrameOfManyTakesItsTimeOnce) {
   const std::uint32_t many = 400000;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the processor: a busy machine does not count
   NotesByFrame notes;
   for (std::uint32_t index = 0; index < many; ++index) notes.add(9, NoteKind::message, index);
   notes.spread(9, [](const Note& note) { return note.index % 2 == 0 ? 1U : 2U; });
   // Looking for each from the beginning would be 80 billion steps.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC);
   EXPECT_EQ(of(notes, 1).size(), many / 2);
   EXPECT_EQ(of(notes, 2).back(), many - 1);
 }

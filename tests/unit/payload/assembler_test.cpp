@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "exchange.hpp"
 
@@ -463,7 +463,7 @@ TEST(Assembler, ManySegmentsInManyPacketsTakeTheirTimeOnce) {
   Assembler a;
   Sent call(Kind::call, 1, nomsg, {});
   for (std::uint32_t i = 0; i < segments; ++i) call.read(0, {i, 4, 0});
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the processor: a busy machine does not count
   EXPECT_FALSE(a.message(call()));
   const Octets data = counting(4);
   for (std::uint32_t i = 0; i + 1 < segments; ++i) {
@@ -471,7 +471,7 @@ TEST(Assembler, ManySegmentsInManyPacketsTakeTheirTimeOnce) {
   }
   EXPECT_TRUE(a.operation(moved(Op::read_response, 1, {segments - 1, 4, 0}, data)));
   // Looking at every segment for every packet would be 800 million look-ups.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC);
 }
 
 TEST(Assembler, OpenExchangesAreBounded) {
