@@ -356,6 +356,7 @@ void Referee::on(const trace::Disconnect& event) {
   }
   if (!connection->over()) {
     impl_->queue.release_all(impl_->on(*connection));
+    if (event.how == trace::Disconnect::How::reply) judge_missing_farewell(impl_->on(*connection), event);
     if (!by_what_follows(event.how)) settle_all_cases(impl_->on(*connection), stop_of(event.how), event.side);
     if (!connection->rejected() && (connection->messages > 0 || connection->reply_seen() || connection->ready_seen)) {
       judge_close(impl_->on(*connection), event);
@@ -371,8 +372,7 @@ void Referee::on(const trace::Disconnect& event) {
       impl_->mounts.leaves(*connection, event.frame);
     }
   }
-  // It may be known by what its peer says alone: no frame of its side.
-  Impl::note(*connection, event, true);
+  Impl::note(*connection, event, !event.shown_by_peer);
 }
 
 void Referee::on(const trace::Send& event) {

@@ -149,6 +149,7 @@ struct Disconnect : EventBase {
                  ///< lacks; or there was no room to follow it. What still comes is adopted as a connection of its own
   } how = How::request;
   PrivateDataArea private_data;  ///< of DREQ / DREP
+  bool shown_by_peer = false;    ///< a FIN that is not in the capture: in `frame` its peer acknowledges it
 };
 /// Not by this connection's own word.
 [[nodiscard]] constexpr bool by_what_follows(Disconnect::How how) noexcept {

@@ -147,6 +147,18 @@ void judge_gap_behind_close(const Witness& witness, const trace::Gap& event) {
   take_back_what_rests(witness, event.side, event.frame);
 }
 
+void judge_missing_farewell(const Witness& witness, const trace::Disconnect& answer) {
+  const Side left = other(answer.side);
+  if (witness.connection.of(left).events == 0) return;  // the whole direction is missing: that is said instead
+  miss(witness, left, answer.frame, Doubt::frames_missing);
+  take_back_what_rests(witness, left, answer.frame);
+  witness.say(RuleId::capture_gap,
+              {.frames = {answer.frame},
+               .what = fmt::format("The capture lacks the disconnect request (DREQ) of the {}, which this answers, and "
+                                   "perhaps what stood in front of it.",
+                                   name(left))});
+}
+
 void lose_input(const Witness& witness, FrameRef behind) {
   for (const Side side : {Side::active, Side::passive}) miss(witness, side, behind, Doubt::input_lost);
 }

@@ -282,6 +282,8 @@ void judge_other_protocol(const Witness& witness, FrameRef frame);
 void judge_gap(const Witness& witness, const trace::Gap& event);
 /// Shown by what stands behind the close: what is missing may have been sent in front of it.
 void judge_gap_behind_close(const Witness& witness, const trace::Gap& event);
+/// A DREP whose DREQ is not in the capture.
+void judge_missing_farewell(const Witness& witness, const trace::Disconnect& answer);
 /// Why the answer to a Call, or the use of memory, that nobody seems to have asked for is not judged.
 inline constexpr std::string_view unseen_call =
     "what the capture lacks, from before its beginning or in a gap, may be a Call that was still open";

@@ -184,20 +184,17 @@ void judge_private_data(const Witness& witness, Side side, const trace::PrivateD
     witness.say(rule, {.frames = {frame}, .by = by, .what = std::move(message)});
   };
 
-  const auto cut = [&](RuleId rule) {
-    witness.unchecked(rule, fmt::format("frame {} was cut before the end of the private data", frame.number));
-  };
-
-  if (search.found) {  // the first valid block counts, whatever else the missing octets may hold
+  if (search.cut_by_capture) {
+    // U3: a block that was found may not be all there is, and one that was not may stand in the missing octets.
+    peer.status = Status::cut;
+    witness.unchecked(RuleId::private_data_absent,
+                      fmt::format("frame {} was cut before the end of the private data", frame.number));
+  } else if (search.found) {
     const wire::PrivateDataFields& f = *search.found;
     peer.status = Status::valid;
     peer.fields =
         PrivateData{frame.number, f.offset, f.version, f.remote_invalidation, f.send_size, f.receive_size, f.reserved};
     judge_block(witness, side, area, search, frame);
-    if (search.cut_by_capture && !search.duplicate_offset) cut(RuleId::private_data_duplicate);
-  } else if (search.cut_by_capture) {
-    peer.status = Status::cut;  // what was not found may stand in the missing octets
-    cut(RuleId::private_data_absent);
   } else if (search.unknown_version_offset) {
     peer.status = Status::unusable;
     say(RuleId::private_data_unknown_version,

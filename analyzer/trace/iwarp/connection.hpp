@@ -171,7 +171,8 @@ class Connection {
     std::optional<Position> fin;
     Position fin_acknowledges = 0;
     FrameRef fin_frame;
-    bool closed = false;  // its Disconnect was reported
+    bool fin_missing = false;  ///< from the capture: that of its peer shows it
+    bool closed = false;       // its Disconnect was reported
     bool limit_told = false;
     int far = 0;
     std::unique_ptr<Handshake> handshake;

@@ -124,6 +124,7 @@ void Connection::find_missing_fin(Half& h) const {
   if (h.fin || !h.seen || !peer_ended || !h.order.started() || peer.fin_acknowledges != h.end_seen() + 1) return;
   h.fin = h.end_seen();
   h.fin_frame = peer.fin_frame;
+  h.fin_missing = true;
 }
 
 /// What its peer said in front of the FIN, and before it had that, waits for something else: it comes first.
@@ -144,6 +145,7 @@ void Connection::close_half(Half& h) {
     e.side = side(h.direction);
     e.frame = h.fin_frame;
     e.how = Disconnect::How::fin;
+    e.shown_by_peer = h.fin_missing;
     context_.sink.on(e);
   }
   // What it repeats may still come through, and the FIN behind it.
