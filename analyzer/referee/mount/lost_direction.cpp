@@ -46,6 +46,8 @@ bool lost_direction_hides(Assessment& a, const Mount& mount) {
     a.doubt = Assessment::Doubt::direction_lost;
     a.since.reset();
     a.lost = nullptr;
+    a.hidden += a.hanging.size();  // what would have ended their waiting may be what the capture lacks
+    a.hanging.clear();
     return true;
   }
   return false;
