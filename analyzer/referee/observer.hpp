@@ -40,7 +40,7 @@ struct MessageSeen {
   /// What that Call asks for, by the name that mountstats uses: "WRITE" of a COMPOUND. Of static storage; empty: not
   /// read, or of a program without such names.
   std::string_view operation;
-  std::optional<CallTimes> times;        ///< of the exchange: with the first answer to its Call
+  std::optional<CallTimes> times;        ///< of the exchange: with the first answer to its Call, or a copy of it
   std::uint64_t outstanding = 0;         ///< Calls of the requester without an answer, this message counted
   std::optional<std::uint32_t> granted;  ///< newest grant to the requester
 };

@@ -358,14 +358,15 @@ void FindingBook::conclude(ConnectionId connection, bool reported) {
   }
   for (const OfConnection::Unjudged& each : of->second.unchecked) {
     const auto at = unchecked_.find(each.number);
+    if (at == unchecked_.end()) continue;  // told before
     if (reported) listener_->unchecked(at->second.what);
     unchecked_.erase(at);
   }
-  // Which those are that may still become one with others.
+  // Which those are that may still become one with others, or be taken back; what was told then is not told again.
   if (held.empty()) {
     connections_.erase(of);
   } else {
-    of->second = {{}, {}, {}, std::move(held)};
+    of->second = {{}, {}, std::move(of->second.unchecked), std::move(held)};
   }
 }
 

@@ -51,7 +51,9 @@ void observe_message(const Witness& witness, const trace::Send& event, MessageSe
       seen.procedure = call->procedure;
       seen.operation = call->operation;
       const bool answer = event.side != call->requester && call->reply.number == event.frame.number;
-      if (answer && call->answers == 1) seen.times = times_of(*call, event);
+      // Of copies on several connections the first answer counts, as it does for the mount.
+      const bool first = call->answers == 1 && call->answered_as.number == 0;
+      if (answer && first) seen.times = times_of(*call, event);
     }
   }
   // Where its Call is not in the capture, what it grants is known all the same.

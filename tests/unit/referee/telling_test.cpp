@@ -179,6 +179,19 @@ TEST_F(Telling, WhatIsHeldOutlivesItsConnection) {
   EXPECT_THAT(heard.findings, ElementsAre("b/1"));
 }
 
+TEST_F(Telling, WhatIsTakenBackBehindTheEndOfItsConnectionIsUncheckedOnce) {
+  std::optional<HeldFinding> held = book.add(about(1, "a"));
+  book.unchecked(RuleId::credit_request_zero, 1, "frames are missing");  // of another one of that rule
+  book.conclude(1, true);
+  book.withdraw(*held);
+  book.unchecked(RuleId::credit_request_zero, 1, "frames are missing");
+  held.reset();
+  tell();
+  book.conclude_all();
+  EXPECT_THAT(heard.findings, IsEmpty());
+  EXPECT_THAT(heard.reasons, ElementsAre("frames are missing"));
+}
+
 TEST_F(Telling, OfAConnectionThatIsNotReportedNothingIsTold) {
   const HeldFinding held = book.add(about(1, "a"));
   book.add(about(1, "b"));
