@@ -4,7 +4,8 @@
 
 `tshark -V` over a capture made by repeating recorded traffic (tests/bench/multiply), with the plugin and without, in one pass and in
 two. Both run at the same time on one processor: what slows that processor down, neighbours on the machine or its clock, slows both.
-The middle of the pairs' ratios of processor time may be 1.2 (--most).
+The middle of the pairs' ratios of processor time may be 1.2 (--most). One that is more is measured once more, by twice as many pairs: for minutes
+at a time a machine may have little of its caches left.
 """
 import argparse
 import os
@@ -18,6 +19,18 @@ import analyzer as harness  # noqa: E402
 import tshark  # noqa: E402
 
 
+def measured(ours, stock, arguments, pairs):
+    """Runs with the plugin and without, pair by pair on one processor."""
+    processors = sorted(os.sched_getaffinity(0))
+    with_it, without = [], []
+    for pair in range(pairs):
+        processor = processors[pair % len(processors)]
+        running = [shark.begin(*arguments, processor=processor) for shark in (ours, stock)]
+        for process, runs in zip(running, (with_it, without)):
+            runs.append(tshark.Tshark.end(process))
+    return with_it, without
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--plugin", required=True)
@@ -28,7 +41,6 @@ def main():
     options.add_argument("captures", nargs="*", default=["siw-nfs41-big-rw", "rxe-nfs41-basic"])
     given = options.parse_args()
     too_slow = 0
-    processors = sorted(os.sched_getaffinity(0))
     with tshark.Tshark(given.plugin) as ours, tshark.Tshark() as stock, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         for name in given.captures:
@@ -37,22 +49,20 @@ def main():
             os.chmod(path, 0o644)
             for passes in (1, 2):
                 arguments = [*(["-2"] if passes == 2 else []), "-V", "-r", path]
-                with_it, without = [], []
-                for pair in range(given.pairs):
-                    processor = processors[pair % len(processors)]
-                    running = [shark.begin(*arguments, processor=processor) for shark in (ours, stock)]
-                    for process, runs in zip(running, (with_it, without)):
-                        runs.append(tshark.Tshark.end(process))
-                failed = [run.status for run in (*with_it, *without) if run.status != 0]
-                if failed:
-                    print(f"WRONG {name}: tshark ends with {failed[0]}")
-                    return 1
-                ratios = sorted(a.seconds / b.seconds for a, b in zip(with_it, without))
-                ratio = statistics.median(ratios)
-                memory = [max(run.memory for run in runs) for runs in (with_it, without)]
-                print(f"{name}, {passes} pass: {ratio:.2f} times the processor time without the plugin ({ratios[0]:.2f} to {ratios[-1]:.2f}); "
-                      f"memory {memory[0] >> 20} MiB and {memory[1] >> 20} MiB: {memory[0] / memory[1]:.2f}")
-                if ratio > given.most:
+                for pairs in (given.pairs, 2 * given.pairs):
+                    with_it, without = measured(ours, stock, arguments, pairs)
+                    failed = [run.status for run in (*with_it, *without) if run.status != 0]
+                    if failed:
+                        print(f"WRONG {name}: tshark ends with {failed[0]}")
+                        return 1
+                    ratios = sorted(a.seconds / b.seconds for a, b in zip(with_it, without))
+                    ratio = statistics.median(ratios)
+                    memory = [max(run.memory for run in runs) for runs in (with_it, without)]
+                    print(f"{name}, {passes} pass: {ratio:.2f} times the processor time without the plugin ({ratios[0]:.2f} to {ratios[-1]:.2f}); "
+                          f"memory {memory[0] >> 20} MiB and {memory[1] >> 20} MiB: {memory[0] / memory[1]:.2f}")
+                    if ratio <= given.most:
+                        break
+                else:
                     print(f"    WRONG more than {given.most}")
                     too_slow += 1
     return 1 if too_slow else 0
