@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// xz and bzip2 as well: what such a file holds cannot be read here, and has to be told.
-constexpr std::array<std::string_view, 5> kPacked{".gz", ".zst", ".lz4", ".xz", ".bz2"};
+/// All but the first three as well: what such a file holds cannot be read here, and has to be told.
+constexpr std::array<std::string_view, 7> kPacked{".gz", ".zst", ".lz4", ".xz", ".bz2", ".zip", ".7z"};
 constexpr std::array<std::string_view, 8> kNames{".pcap", ".pcapng", ".cap", ".erf", ".snoop", ".ntar", ".dmp", ".trc"};
 
 [[nodiscard]] bool named_like_a_capture(std::string name) {

@@ -29,6 +29,8 @@ constexpr std::array kMagics{
     Magic{{0x04, 0x22, 0x4d, 0x18}, 4, Content::lz4},
     Magic{{0xfd, '7', 'z', 'X', 'Z', 0x00}, 6, Content::xz},
     Magic{{'B', 'Z', 'h'}, 3, Content::bzip2},
+    Magic{{'P', 'K', 0x03, 0x04}, 4, Content::zip},
+    Magic{{'7', 'z', 0xbc, 0xaf, 0x27, 0x1c}, 6, Content::seven_zip},
 };
 
 [[nodiscard]] bool is_text(wire::Bytes head) noexcept {
@@ -79,7 +81,7 @@ bool is_packet_capture(Content content) noexcept {
 
 bool is_hopeless(Content content) noexcept {
   return content == Content::empty || content == Content::zeros || content == Content::text || content == Content::xz ||
-         content == Content::bzip2;
+         content == Content::bzip2 || content == Content::zip || content == Content::seven_zip;
 }
 
 std::string not_a_capture(Content content) {
@@ -94,6 +96,10 @@ std::string not_a_capture(Content content) {
     case Content::bzip2:
       return fmt::format("compressed with {}, which cannot be read here: decompress it first",
                          compression_name(content));
+    case Content::zip:
+      return "a zip archive, not a capture: unpack it first";
+    case Content::seven_zip:
+      return "a 7z archive, not a capture: unpack it first";
     case Content::gzip:
     case Content::zstd:
     case Content::lz4:

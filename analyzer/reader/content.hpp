@@ -22,6 +22,8 @@ enum class Content : std::uint8_t {
   lz4,
   xz,
   bzip2,
+  zip,
+  seven_zip,
   text,
   other
 };

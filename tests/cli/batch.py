@@ -76,12 +76,14 @@ class Batch(unittest.TestCase):
         self.assertIn("empty: there is no capture below it", nothing.errors)
 
     def test_what_cannot_be_decompressed_is_named(self):
-        for name, begin in (("tue.pcap.xz", b"\xfd7zXZ\0\0\4"), ("wed.pcapng1.bz2", b"BZh91AY")):
+        for name, begin, advice in (("tue.pcap.xz", b"\xfd7zXZ\0\0\4", "decompress it first"), ("wed.pcapng1.bz2", b"BZh91AY", "decompress it first"),
+                                    ("thu.pcap.zip", b"PK\3\4\x14\0", "a zip archive, not a capture: unpack it first"),
+                                    ("fri.pcap.7z", b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive, not a capture: unpack it first")):
             self.write(name, begin)
             run, rows = self.rows(self.captures)
             self.assertEqual(run.status, 2)
             self.assertIn((os.path.join(self.captures, name), 2), [(r["path"], r["exit"]) for r in rows if r["type"] == "capture"])
-            self.assertIn("decompress it first", run.errors)
+            self.assertIn(advice, run.errors)
             os.unlink(os.path.join(self.captures, name))
 
     def test_a_folder_that_holds_nothing_or_is_closed_does_not_stop_the_others(self):
