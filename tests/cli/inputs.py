@@ -305,6 +305,17 @@ class Unreadable(Folder):
             self.assertIn("$(ls -v FILES)", got.errors)
             self.assertEqual(run(*options, *parts, as_json=False).errors, "")
 
+    def test_a_file_for_each_direction(self):
+        """As two ports of a switch, or two interfaces, give them."""
+        head, records = pcapfile.read(harness.capture(HEALTHY))
+        source = slice(16 + 14 + 12, 16 + 14 + 16)  # of IPv4
+        sides = [[r for r in records if (r[source] == records[0][source]) == first] for first in (True, False)]
+        files = [self.write(f"side{i}", head + b"".join(side)) for i, side in enumerate(sides)]
+        self.assertIn("side1 was taken at the same time as the file in front of it", run(*files).errors)
+        merged = run("--merge", *files)
+        self.assertEqual((merged.status, merged.errors), (0, ""))
+        self.assertEqual(merged.document["verdict"]["state"], run(harness.capture(HEALTHY)).document["verdict"]["state"])
+
     def test_a_folder_without_captures_is_passed_over(self):
         empty = os.path.join(self.folder.name, "logs")
         os.mkdir(empty)

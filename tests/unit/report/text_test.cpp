@@ -30,6 +30,43 @@ std::string without_colors(const std::string& text) {
 /// Blanks and line ends are the layout's business.
 std::string flowing(const std::string& text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
 
+/// One file for each direction, or from each tap.
+TEST(TextReport, SaysThatFilesWereTakenAtTheSameTime) {
+  constexpr std::string_view beside = " was taken at the same time as the file in front of it";
+  struct Times {
+    std::int64_t begin, end;
+  };
+  struct BesideCase {
+    std::vector<Times> times;
+    std::string_view said;  ///< a name; empty: nothing
+  };
+  for (const BesideCase& each :
+       {BesideCase{{{0, 100}, {0, 100}}, "1.pcap"}, BesideCase{{{0, 100}, {40, 60}}, "1.pcap"},
+        BesideCase{{{50, 150}, {40, 140}}, "1.pcap"}, BesideCase{{{0, 100}, {100, 200}, {110, 190}}, "2.pcap"},
+        BesideCase{{{0, 100}, {100, 200}}, ""}, BesideCase{{{0, 100}, {98, 200}}, ""},  // two processors wrote it
+        BesideCase{{{0, 100}, {60, 160}}, ""}, BesideCase{{{50, 50}, {50, 50}}, ""}}) {
+    report::Run run = sample_run();
+    run.taps.reset();
+    run.inputs.resize(1);
+    const Input sample = run.inputs.front();
+    run.inputs.clear();
+    for (const Times& time : each.times) {
+      run.inputs.push_back(sample);
+      run.inputs.back().path = std::to_string(run.inputs.size() - 1) + ".pcap";
+      run.inputs.back().first_time = time.begin;
+      run.inputs.back().last_time = time.end;
+    }
+    const std::string out = flowing(text(run, {}));
+    EXPECT_EQ(out.find("ORDER") != std::string::npos, !each.said.empty());
+    if (!each.said.empty()) {
+      EXPECT_THAT(out, HasSubstr("ORDER " + std::string(each.said) + std::string(beside) + ": files"));
+      EXPECT_THAT(out, HasSubstr("--merge"));
+    }
+    run.taps = Taps{};
+    EXPECT_THAT(text(run, {}), Not(HasSubstr("ORDER")));
+  }
+}
+
 /// A shell sorts cap10 in front of cap2.
 TEST(TextReport, SaysThatFilesStandInTheWrongOrder) {
   struct OrderCase {
@@ -49,6 +86,7 @@ TEST(TextReport, SaysThatFilesStandInTheWrongOrder) {
       run.inputs.push_back(sample);
       run.inputs.back().path = std::to_string(run.inputs.size() - 1) + ".pcap";
       run.inputs.back().first_time = time;
+      run.inputs.back().last_time = time;
     }
     const std::string out = flowing(text(run, {}));
     EXPECT_EQ(out.find("ORDER") != std::string::npos, !each.said.empty());
