@@ -533,11 +533,7 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   take_silence(a, mount);
   take_reconnect(a, mount);
   take_obstacle(a, mount, wait);
-  if (lost_direction_hides(a, mount)) {
-    a.state = State::unknown;
-    a.obstacle = Obstacle::not_known;
-    a.owes = Owes::unknown;
-  }
+  if (const auto lost = lost_direction(a, mount)) forget_silence(a, *lost);
   return a;
 }
 

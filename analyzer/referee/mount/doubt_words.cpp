@@ -80,7 +80,7 @@ std::string cannot_be_told(const Mount& mount, const Assessment& a) {
     case Doubt::answer_missing:
       return fmt::format("{}whether the server took the connection stands in frames that the capture lacks.", begin);
     case Doubt::direction_lost: {
-      const Assessment::LostDirection& lost = *a.lost_direction;
+      const LostDirection& lost = *a.lost_direction;
       const std::string since = lost.heard.number != 0 ? fmt::format(" since frame {}", lost.heard.number) : "";
       return fmt::format("{}the capture has nothing of the {}{}, which did send (frame {} shows it).", begin,
                          name(lost.side), since, lost.shown.number);

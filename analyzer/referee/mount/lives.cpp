@@ -14,6 +14,31 @@ namespace {
          (connection.sides[0].farewell.number != 0 || connection.sides[1].farewell.number != 0);
 }
 
+/// The newest Reply to a Call of this side whose Read, in front of it, shows no answer: who answers a Call has its
+/// data, so this side did send. Number 0: there is none.
+[[nodiscard]] FrameRef answered_unseen(const Connection& connection, Side side) {
+  const SideState& responder = connection.of(other(side));
+  if (responder.reads.open.empty()) return {};
+  const auto unread = [&](const TransactionId& call) {
+    return responder.ops.newest([&](const JudgedOp& op) {
+      return op.transaction == call && !writes(op.verb) && responder.reads.waits(op.op);
+    }) != nullptr;
+  };
+  const RecentSend* const reply = responder.sends.newest(
+      [&](const RecentSend& send) { return send.reply() && send.exchange.generation != 0 && unread(send.exchange); });
+  return reply != nullptr ? reply->frame : FrameRef{};
+}
+
+/// The newest connection that began where the capture lacks something, as it lacks its request; number 0: there is
+/// none.
+[[nodiscard]] FrameRef begun_unseen(const Mount& mount) {
+  FrameRef newest;
+  for (const Life& life : mount.lives) {
+    if (life.request == Life::Request::missing) keep_later(newest, life.opened);
+  }
+  return newest;
+}
+
 }  // namespace
 
 Life life_of(const Connection& connection) {
@@ -53,10 +78,12 @@ Life life_of(const Connection& connection) {
              (connection.of(Side::passive).gaps > 0 || closed_as_established(connection))) {
     life.answer = Life::Answer::missing;
   }
+  if (connection.request_seen()) life.request = Life::Request::seen;
   life.last_words = connection.of(Side::active).last_words;
   for (const Side side : {Side::active, Side::passive}) {
     const SideState& state = connection.of(side);
     life.newest_lack[index(side)] = state.newest_lack();
+    keep_later(life.newest_lack[index(side)], answered_unseen(connection, side));
     FrameRef& heard = life.heard[index(side)];
     heard = state.last_event;
     if (state.liveness) keep_later(heard, state.liveness->heard);
@@ -85,11 +112,18 @@ bool worked_after(const Mount& mount, FrameRef frame, const Life* but) {
 
 void doubt_answers(Mount& mount, TimeNs wait) {
   const bool sampled = std::any_of(mount.lives.begin(), mount.lives.end(), [](const Life& l) { return l.sampled(); });
+  const FrameRef unseen = begun_unseen(mount);
+  // The capture began before that connection did, or so it seems: one that was idle until then looks the same.
+  const auto hole_behind = [&](const OpenCall& call) {
+    if (!later(unseen, call.quiet_since)) return false;
+    const Life* own = life_with(mount, call.connection);
+    return own != nullptr && own->request == Life::Request::seen;
+  };
   const auto may_be_missing = [&](const OpenCall& call) {
     if (!call.surely_waits() || call.quiet_since.number == 0) return false;
     // By then it had waited for long.
     if (trace::passed(call.first.time, call.quiet_since.time, wait)) return false;
-    return sampled || later(call.lack_beside, call.quiet_since);
+    return sampled || later(call.lack_beside, call.quiet_since) || hole_behind(call);
   };
   for (OpenCall& call : mount.open_calls) {
     if (may_be_missing(call)) call.waits = OpenCall::Waits::perhaps_beside;

@@ -35,22 +35,29 @@ using State = MountFacts::State;
 
 }  // namespace
 
-bool lost_direction_hides(Assessment& a, const Mount& mount) {
-  if (a.state != State::waiting && a.state != State::down && a.state != State::never_up) return false;
+std::optional<LostDirection> lost_direction(const Assessment& a, const Mount& mount) {
+  if (a.state != State::waiting && a.state != State::down && a.state != State::never_up) return std::nullopt;
   const std::array<FrameRef, 2> heard = newest_of_each_side(mount);
   for (const Side side : {Side::active, Side::passive}) {
     FrameRef shown;
     for (const Life& life : mount.lives) keep_later(shown, life.newest_lack[index(side)]);
-    if (!later(shown, heard[index(side)]) || !rests_on_silence_of(a, side)) continue;
-    a.lost_direction = Assessment::LostDirection{side, heard[index(side)], shown};
-    a.doubt = Assessment::Doubt::direction_lost;
-    a.since.reset();
-    a.lost = nullptr;
-    a.hidden += a.hanging.size();  // what would have ended their waiting may be what the capture lacks
-    a.hanging.clear();
-    return true;
+    if (later(shown, heard[index(side)]) && rests_on_silence_of(a, side)) {
+      return LostDirection{side, heard[index(side)], shown};
+    }
   }
-  return false;
+  return std::nullopt;
+}
+
+void forget_silence(Assessment& a, const LostDirection& lost) {
+  a.lost_direction = lost;
+  a.doubt = Assessment::Doubt::direction_lost;
+  a.state = State::unknown;
+  a.obstacle = Obstacle::not_known;
+  a.owes = Owes::unknown;
+  a.since.reset();
+  a.lost = nullptr;
+  a.hidden += a.hanging.size();  // what would have ended their waiting may be what the capture lacks
+  a.hanging.clear();
 }
 
 }  // namespace rpcrdma::referee

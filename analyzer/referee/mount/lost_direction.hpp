@@ -3,12 +3,15 @@
 // is not silent.
 #pragma once
 
+#include <optional>
+
 #include "referee/state/mount.hpp"
 
 namespace rpcrdma::referee {
 
-/// What is known of the mount rests on the silence of a side that was not silent. Asked when its state, and who owes,
-/// are known but for that; true: they are not known any more.
-[[nodiscard]] bool lost_direction_hides(Assessment& a, const Mount& mount);
+/// Is what is known of the mount, its state and who owes, known from the silence of a side that was not silent?
+[[nodiscard]] std::optional<LostDirection> lost_direction(const Assessment& a, const Mount& mount);
+/// Nothing of what rests on that silence is known any more.
+void forget_silence(Assessment& a, const LostDirection& lost);
 
 }  // namespace rpcrdma::referee

@@ -82,7 +82,8 @@ struct OpenCall {
   enum class Waits : std::uint8_t {
     surely,
     perhaps,         ///< its answer may be what the capture lacks
-    perhaps_beside,  ///< likewise: nothing is known to be missing of its connection, and much of others or all over
+    perhaps_beside,  ///< likewise: nothing is known to be missing of its connection, and much of others, or how they
+                     ///< began
     perhaps_cut,     ///< likewise: all frames are there, and the capture cut what would tell
     perhaps_again,   ///< it may have been sent again on one of more connections than are compared
     perhaps_no_call  ///< it may as well be a Reply that is offered to be read
@@ -218,6 +219,8 @@ struct Life {
     missing,   ///< it may stand in what the capture lacks
   } answer = Answer::none;
   [[nodiscard]] bool established() const noexcept { return answer == Answer::taken; }
+  /// The request to connect: does the capture have it?
+  enum class Request : std::uint8_t { seen, missing } request = Request::missing;
   /// The server ended it before anything was called. Not for having been idle.
   [[nodiscard]] bool sent_away() const noexcept {
     const bool ended = closed && closed->by == Party::server && !closed->cause &&
@@ -386,6 +389,13 @@ void forget_wait(LongWaits& waits, const Transaction& call);
 /// The Call's first answer, or what refuses it.
 void count_wait(Connection& connection, Transaction& call, const trace::Send& answer, TimeNs long_wait);
 
+/// A side of which the capture has nothing any more, though it did send.
+struct LostDirection {
+  trace::Side side = trace::Side::passive;
+  FrameRef heard;  ///< its newest frame; number 0: none
+  FrameRef shown;  ///< tells that it has sent something since
+};
+
 /// What became of a mount, as the rules of group N and the sentence see it.
 struct Assessment {
   /// Why nothing can be told of it.
@@ -467,13 +477,7 @@ struct Assessment {
   FrameRef doubted;                       ///< the oldest of those
   FrameRef last_words;                    ///< of the client, which were cut
   FrameRef waits_unknown_since;           ///< with Doubt::clock_set and no_times
-  /// With Doubt::direction_lost.
-  struct LostDirection {
-    trace::Side side = trace::Side::passive;
-    FrameRef heard;  ///< its newest frame; number 0: none
-    FrameRef shown;  ///< tells that it has sent something since
-  };
-  std::optional<LostDirection> lost_direction;
+  std::optional<LostDirection> lost_direction;  ///< with Doubt::direction_lost
   /// Silence of one side while the other repeats itself.
   struct Silence {
     trace::Side side = trace::Side::passive;
