@@ -30,7 +30,9 @@ using State = MountFacts::State;
   if (a.silence && a.silence->side == side) return true;
   const bool unanswered = a.failing != nullptr && a.failing->last_answer.number == 0;
   if (server && unanswered) return true;
-  return a.lost != nullptr && a.lost->closed->how == Closed::How::timeout && a.lost->one_way;
+  // Of the other one it has something.
+  return a.lost != nullptr && a.lost->closed->how == Closed::How::timeout && a.lost->one_way &&
+         later(a.lost->heard[index(other(side))], a.lost->heard[index(side)]);
 }
 
 }  // namespace
