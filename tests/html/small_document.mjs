@@ -150,14 +150,6 @@ export function taken(page) {
   return { documents, script, frame };
 }
 
-// Each call without this would look up all that there is to know about the language anew.
-const formatters = new Map();
-Number.prototype.toLocaleString = function toLocaleString(language, options) {
-  const key = JSON.stringify([language, options]);
-  if (!formatters.has(key)) formatters.set(key, new Intl.NumberFormat(language, options));
-  return formatters.get(key).format(this);
-};
-
 const GIVEN = ["document", "Node", "DrawsNothing", "console", "Event", "ResizeObserver", "requestAnimationFrame", "cancelAnimationFrame",
   "addEventListener", "matchMedia", "getComputedStyle", "fetch", "location"];
 const compiled = new Map();

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "report/html/column.hpp"
 #include "report/html/fields.hpp"
 #include "report/ladder_words.hpp"
 #include "report/quantity.hpp"
@@ -46,19 +47,13 @@ constexpr std::array<std::string_view, 19> kind_names{
   return out;
 }
 
-/// One member of an object: the values, or a single one when they are all the same.
+/// One member of an object: what each row has of it.
 template <class Rows, class Get>
 void column(std::string& out, std::string_view key, const Rows& rows, Get get) {
   std::vector<std::int64_t> values;
   values.reserve(rows.size());
   for (const auto& row : rows) values.push_back(static_cast<std::int64_t>(get(row)));
-  if (values.empty()) values.push_back(0);
-  out += fmt::format(",\"{}\":", key);
-  if (std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == values.front(); })) {
-    fmt::format_to(std::back_inserter(out), "{}", values.front());
-  } else {
-    fmt::format_to(std::back_inserter(out), "[{}]", fmt::join(values, ","));
-  }
+  fmt::format_to(std::back_inserter(out), ",\"{}\":{}", key, column_json(values));
 }
 
 /// Octets and chunk lists that the page has room for, and the layouts of the octets.
@@ -200,7 +195,7 @@ void columns_of_rows(std::string& out, const Rows& rows, trace::TimeNs epoch, co
   column(out, "took", rows, [](const auto* r) { return trace::elapsed(r->first.time, r->last.time); });
   column(out, "packets", rows, [](const auto* r) { return number(r->packets); });
   column(out, "length", rows, [](const auto* r) { return number(r->length); });
-  column(out, "exchange", rows, [](const auto* r) { return r->exchange; });
+  column(out, "exchange", rows, [d = rising()](const auto* r) mutable { return d(number(r->exchange)); });
   column(out, "procedure", rows, [](const auto* r) { return r->procedure; });
   column(out, "operation", rows, [](const auto* r) { return r->leading; });
   column(out, "xid", rows, [d = rising()](const auto* r) mutable { return d(r->has_xid ? number(r->xid) : -1); });
@@ -235,7 +230,7 @@ void columns_of_messages(std::string& out, const Rows& messages) {
 
 void columns_of_operations(std::string& out, const Rows& operations) {
   column(out, "handle", operations, [](const auto* r) { return r->handle; });
-  column(out, "op", operations, [](const auto* r) { return number(r->op); });
+  column(out, "op", operations, [d = rising()](const auto* r) mutable { return d(number(r->op)); });
   column(out, "offer", operations, [](const auto* r) { return r->offer ? 1 : 0; });
   // 64 bits are more than a number of JavaScript holds.
   out += ",\"offset\":[";

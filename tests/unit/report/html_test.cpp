@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/html.hpp"
 
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "../referee/story.hpp"
+#include "report/html/column.hpp"
 #include "report/html/fields.hpp"
 #include "sample_run.hpp"
 #include "wire/rpcrdma.hpp"
@@ -27,6 +34,30 @@ std::string element(const std::string& html, const std::string& id) {
   if (at == std::string::npos) return {};
   const auto begin = html.find('>', at) + 1;
   return html.substr(begin, html.find("</script>", begin) - begin);
+}
+
+/// Printable ASCII that needs no escape in a string of JSON inside a page.
+std::string letters() {
+  std::string out;
+  for (char c = ' '; c <= '~'; ++c) {
+    if (std::string_view("\"\\<>&").find(c) == std::string_view::npos) out += c;
+  }
+  return out;
+}
+
+/// What a column says of so many rows.
+std::vector<std::int64_t> values(const json& column, std::size_t rows) {
+  if (column.is_number()) return std::vector<std::int64_t>(rows, column.get<std::int64_t>());
+  std::vector<std::int64_t> out;
+  if (column.at(0) == "letters") {
+    for (const char c : column.at(1).get<std::string>()) {
+      out.push_back(column.at(2 + letters().find(c)).get<std::int64_t>());
+    }
+  } else {
+    out = column.get<std::vector<std::int64_t>>();
+  }
+  EXPECT_EQ(out.size(), rows);
+  return out;
 }
 
 TEST(Html, EmbedsTheJsonItself) {
@@ -118,7 +149,8 @@ TEST(Html, DrawsWhatTheLadderKnows) {
   const json& rows = drawing["connections"]["1"];
   ASSERT_EQ(rows["rows"], 6);
   EXPECT_EQ(rows["offset"], json::array({"ffff888100000000"})) << "64 bits, complete";
-  const auto says = [&](std::size_t row) { return drawing["labels"][rows["label"][row].get<std::size_t>()]; };
+  const std::vector<std::int64_t> labels = values(rows["label"], 6);
+  const auto says = [&](std::size_t row) { return drawing["labels"][static_cast<std::size_t>(labels.at(row))]; };
   EXPECT_EQ(says(0), (json{"connect request", "", 0}));
   EXPECT_EQ(says(3)[0], "Call");
   EXPECT_EQ(says(3)[2], 1) << "its XID stands behind";
@@ -131,6 +163,40 @@ TEST(Html, DrawsWhatTheLadderKnows) {
   EXPECT_EQ(layout, fmt::format("{},0,4,{},4,1,{},5,1,{},6,1,{},7,1", static_cast<int>(Field::identifier),
                                 static_cast<int>(Field::private_version), static_cast<int>(Field::private_flags),
                                 static_cast<int>(Field::send_size), static_cast<int>(Field::receive_size)));
+}
+
+TEST(Html, LettersStandForFewValues) {
+  EXPECT_EQ(page::column_json({}), "0");
+  EXPECT_EQ(page::column_json({-1}), "-1");
+  EXPECT_EQ(page::column_json({7, 7, 7}), "7") << "all the same";
+  EXPECT_EQ(page::column_json({1, -2, 3}), "[1,-2,3]") << "the list is shorter";
+  EXPECT_EQ(page::column_json({-1000, 0, -1000, -1000, 0, -1000, 20, -1000}), R"(["letters"," !  ! # ",-1000,0,20])");
+}
+
+TEST(Html, LettersStandWhereTheyAreShorter) {
+  // Of n digits of two kinds: 2n + 1 signs as a list, n + 18 in letters.
+  std::vector<std::int64_t> digits{4, 5};
+  while (digits.size() < 17) digits.push_back(4);
+  EXPECT_EQ(page::column_json(digits), "[4,5,4,4,4,4,4,4,4,4,4,4,4,4,4,4,4]");
+  digits.push_back(5);
+  EXPECT_EQ(page::column_json(digits), R"(["letters"," !               !",4,5])");
+}
+
+TEST(Html, NoMoreValuesThanLetters) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::vector<std::int64_t> many{least, most};
+  while (many.size() < 90) many.push_back(4000 - 100 * static_cast<std::int64_t>(many.size()));
+  for (std::size_t i = 0; i < 180; ++i) many.push_back(many[i * 7 % 90]);
+  const json full = json::parse(page::column_json(many));
+  ASSERT_EQ(full.at(0), "letters");
+  EXPECT_EQ(full.at(1).get<std::string>().substr(0, 90), letters());
+  EXPECT_EQ(full.size(), 92U);
+  EXPECT_EQ(values(full, many.size()), many);
+  many.push_back(1);
+  const json list = json::parse(page::column_json(many));
+  EXPECT_EQ(list.at(0), least) << "91 values: a plain list";
+  EXPECT_EQ(values(list, many.size()), many);
 }
 
 std::vector<Field> fields(const Octets& octets) {

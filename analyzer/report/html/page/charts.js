@@ -4,7 +4,12 @@
 "use strict";
 
 const Charts = (() => {
-  const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Colours of the theme, asked for once a drawing: each question has the browser bring the page's style up to date.
+  const inks = new Map();
+  const ink = (name) => {
+    if (!inks.has(name)) inks.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    return inks.get(name);
+  };
 
   function base(title, width, unit, series, extra = {}) {
     const axis = { stroke: ink("--dim"), grid: { stroke: ink("--line"), width: 1 }, ticks: { stroke: ink("--line"), width: 1 }, font: "11px system-ui, sans-serif" };
@@ -102,7 +107,9 @@ const Charts = (() => {
       for (const other of plots) if (other !== plot && (other.scales.x.min !== min || other.scales.x.max !== max)) other.setScale("x", { min, max });
     }
 
-    const width = () => Math.max(320, Math.floor(box.clientWidth > 860 ? (box.clientWidth - 14) / 2 - 12 : box.clientWidth - 12));
+    // What a drawing was made for: how wide the box was, and a chart in it.
+    let drawnFor = 0;
+    let width = 0;
     // Which operations are drawn: all, or the chosen one.
     let only = "";
     if (s.operations.length > 0) {
@@ -119,6 +126,9 @@ const Charts = (() => {
     function draw() {
       for (const plot of plots.splice(0)) plot.destroy();
       box.replaceChildren();
+      inks.clear();
+      drawnFor = box.clientWidth;
+      width = Math.max(320, Math.floor(drawnFor > 860 ? (drawnFor - 14) / 2 - 12 : drawnFor - 12));
       const put = (options, data) => {
         const place = el("figure", { class: "chart" });
         box.append(place);
@@ -138,7 +148,7 @@ const Charts = (() => {
       };
       const colors = ["--call", "--reply", "--read", "--write"].map(ink);
 
-      put(base("Credits: Calls outstanding against granted", width(), short, [
+      put(base("Credits: Calls outstanding against granted", width, short, [
         { label: "outstanding (most)", stroke: ink("--call"), fill: `${ink("--call")}30`, paths: stepped },
         { label: "granted", stroke: ink("--reply"), width: 2, paths: stepped },
       ], { scales: { y: { range: (u, low, high) => [0, Math.max(2, high * 1.1)] } } }), [x, outstanding, granted]);
@@ -157,7 +167,7 @@ const Charts = (() => {
         sizes.push({ label, stroke: ink(color), dash: [6, 4] });
         sizeData.push(flat(value));
       }
-      put(base("Size of messages against the thresholds (octets)", width(), short, sizes, { scales: { y: { range: (u, low, high) => [0, high * 1.1] } } }), sizeData);
+      put(base("Size of messages against the thresholds (octets)", width, short, sizes, { scales: { y: { range: (u, low, high) => [0, high * 1.1] } } }), sizeData);
 
       const sent = spread(s.sent, 0, false);
       const read = spread(s.read, 0, false);
@@ -165,7 +175,7 @@ const Charts = (() => {
       const sum1 = sent.map((v, i) => v + read[i]);
       const sum2 = sum1.map((v, i) => v + written[i]);
       const area = (label, color, own) => ({ label, stroke: ink(color), fill: `${ink(color)}90`, width: 1, paths: stepped, value: (u, v, si, di) => (di === null || di === undefined ? "–" : short(own[di])) });
-      put(base(`Octets each ${Text.duration(s.width)}, by Send, Read and Write`, width(), short, [
+      put(base(`Octets each ${Text.duration(s.width)}, by Send, Read and Write`, width, short, [
         area("RDMA Write", "--write", written), area("RDMA Read", "--read", read), area("Send", "--call", sent),
       ], { scales: { y: { range: (u, low, high) => [0, Math.max(1, high * 1.1)] } } }), [x, sum2, sum1, sent]);
 
@@ -176,7 +186,7 @@ const Charts = (() => {
       const colorOf = (k) => (k < colors.length ? colors[k] : `hsl(${Math.round(k * 137.5) % 360} 55% 50%)`);
       const shown = s.operations.map((o, k) => ({ o, color: colorOf(k), k })).filter(({ k }) => only === "" || k === Number(only));
       const of = only === "" ? "by operation" : `of ${shown[0].o.name}`;
-      const dotted = (title, unit, lines, scale) => put(base(title, width(), unit, lines.map(({ label, stroke }) => ({ label, stroke, ...dots })), { scales: { y: scale } }), [x, ...lines.map(({ values }) => values)]);
+      const dotted = (title, unit, lines, scale) => put(base(title, width, unit, lines.map(({ label, stroke }) => ({ label, stroke, ...dots })), { scales: { y: scale } }), [x, ...lines.map(({ values }) => values)]);
       const points = (o, value) => {
         const out = new Array(x.length).fill(null);
         for (let i = 0; i < o.intervals; ++i) out[o.at[i]] = value(i);
@@ -198,15 +208,13 @@ const Charts = (() => {
       const mean = (part) => sums[part].map((v, i) => (sums.count[i] > 0 ? v / sums.count[i] / 1e3 : 0));
       const [pull, server, push] = ["pull", "server", "push"].map(mean);
       const upTo = server.map((v, i) => v + pull[i]);
-      put(base(`Pull, server and push of ${only === "" ? "every operation" : shown[0].o.name}, means (µs)`, width(), short, [
+      put(base(`Pull, server and push of ${only === "" ? "every operation" : shown[0].o.name}, means (µs)`, width, short, [
         area("push", "--write", push), area("server", "--reply", server), area("pull", "--read", pull),
       ], { scales: { y: { range: (u, low, high) => [0, Math.max(0.001, high * 1.1)] } } }), [x, upTo.map((v, i) => v + push[i]), upTo, pull]);
     }
     let frame = 0;
-    let lastWidth = 0;
     const observer = new ResizeObserver(() => {
-      if (Math.abs(box.clientWidth - lastWidth) < 2) return;
-      lastWidth = box.clientWidth;
+      if (Math.abs(box.clientWidth - drawnFor) < 2) return;
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(draw);
     });

@@ -6,18 +6,29 @@ const Report = JSON.parse(document.getElementById("report").textContent);
 const Drawing = JSON.parse(document.getElementById("drawing").textContent);
 
 const Data = (() => {
-  // A column is one number when all rows have the same.
+  // A column is one number when all rows have the same; a list; or, of few different values, ["letters", string, ...values]: a
+  // character of the string stands for the value of its row, the first letter for the first value.
+  const LETTERS = " !#$%'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+  const meanings = (values) => {
+    const out = new Float64Array(128);
+    for (let i = 0; i < values.length; ++i) out[LETTERS.charCodeAt(i)] = values[i];
+    return out;
+  };
   const fill = (column, array) => {
-    if (typeof column === "number") array.fill(column);
-    else array.set(column);
+    if (typeof column === "number") return array.fill(column);
+    if (column[0] !== "letters") {
+      array.set(column);
+      return array;
+    }
+    const [, text, ...values] = column;
+    const of = meanings(values);
+    for (let i = 0; i < array.length; ++i) array[i] = of[text.charCodeAt(i)];
     return array;
   };
+  // Each is what it is more than the one before.
   const running = (column, array) => {
-    let sum = 0;
-    for (let i = 0; i < array.length; ++i) {
-      sum += typeof column === "number" ? column : column[i];
-      array[i] = sum;
-    }
+    fill(column, array);
+    for (let i = 1; i < array.length; ++i) array[i] += array[i - 1];
     return array;
   };
 
@@ -39,7 +50,7 @@ const Data = (() => {
     r.took = fill(source.took ?? 0, new Float64Array(n));
     r.packets = fill(source.packets ?? 0, new Float64Array(n));
     r.length = fill(source.length ?? 0, new Float64Array(n));
-    r.exchange = fill(source.exchange ?? 0, new Uint32Array(n));
+    r.exchange = running(source.exchange ?? 0, new Float64Array(n));
     r.procedure = fill(source.procedure ?? 0, new Uint16Array(n));
     r.operation = fill(source.operation ?? 0, new Uint16Array(n));
     r.xid = running(source.xid ?? 0, new Float64Array(n));
@@ -54,7 +65,8 @@ const Data = (() => {
       "threshold", "invalidated", "reads", "writes", "replies"]) {
       r[name] = fill(source[name] ?? 0, new Float64Array(messages));
     }
-    for (const name of ["handle", "op", "offer"]) r[name] = fill(source[name] ?? 0, new Float64Array(operations));
+    for (const name of ["handle", "offer"]) r[name] = fill(source[name] ?? 0, new Float64Array(operations));
+    r.op = running(source.op ?? 0, new Float64Array(operations));
     r.offset = source.offset ?? [];
     r.marks = source.marks ?? {};
     r.octets = source.octets ?? {};

@@ -31,7 +31,8 @@ const el = (tag, given = {}, ...children) => add(attributes(document.createEleme
 const svg = (tag, given = {}, ...children) => add(attributes(document.createElementNS(SVG, tag), given), children);
 
 const Text = (() => {
-  const grouped = (n) => (typeof n === "number" && Number.isFinite(n) ? n.toLocaleString("en-US", { maximumFractionDigits: 3 }) : String(n));
+  const thousands = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 });  // dear to make, cheap to use
+  const grouped = (n) => (typeof n === "number" && Number.isFinite(n) ? thousands.format(n) : String(n));
   const counted = (n, noun) => `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
   const octets = (n) => counted(n, "octet");
   const hex = (n, digits = 8) => `0x${n.toString(16).padStart(digits, "0")}`;
