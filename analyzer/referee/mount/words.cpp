@@ -164,8 +164,8 @@ using State = MountFacts::State;
                         a.newest->closed->frame.number, a.reconnects->first.number);
   }
   if (a.pending != nullptr) {
-    text += fmt::format("; {} {:#010x} (frame {}) has waited {:.1f} s so far", a.pending->called(), a.pending->xid,
-                        a.pending->first.number, seconds(a.end.time - a.pending->first.time));
+    text += fmt::format("; {} {:#010x} (frame {}) has waited {} so far", a.pending->called(), a.pending->xid,
+                        a.pending->first.number, waited(trace::elapsed(a.pending->first.time, a.end.time)));
     text += silence_text(a);
   }
   return text;
@@ -265,8 +265,8 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::string call_text(const Assessment& a, const OpenCall& call) {
-  std::string text = fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.called(), call.xid,
-                                 call.first.number, seconds(call.waited));
+  std::string text = fmt::format("{} {:#010x} (frame {}) has waited {}", call.called(), call.xid, call.first.number,
+                                 waited(call.waited));
   if (call.fetching.read.number != 0) {
     text += fmt::format(": its Reply is offered to be read (frame {}), and the Read of that (frame {}) gets no answer",
                         call.fetching.reply.number, call.fetching.read.number);
@@ -286,9 +286,9 @@ using State = MountFacts::State;
   if (a.copies.empty()) {
     const Recall& recall = *a.recalls.front();
     return fmt::format(
-        "The mount hangs: the server recalled a {} (frame {}), and the client has not returned it in {:.1f} s{}.",
+        "The mount hangs: the server recalled a {} (frame {}), and the client has not returned it in {}{}.",
         recall.of == Recall::Of::layout ? "layout" : "delegation", recall.callback.number,
-        seconds(a.end.time - recall.callback.time),
+        waited(trace::elapsed(recall.callback.time, a.end.time)),
         a.recall_owes == Owes::unknown ? "; the connection ended before it was answered, and it was not sent again"
                                        : "");
   }

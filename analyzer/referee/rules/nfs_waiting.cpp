@@ -106,9 +106,9 @@ namespace {
           ? fmt::format("{}did not return it, and the server took it away after", answered_text(worst))
       : worst.ended.number == worst.answer.number ? "said why not only after"
                                                   : "returned it only after";
-  symptom.what = fmt::format("The server recalled a {} (frame {}); the client {} {:.1f} s (frame {}).",
+  symptom.what = fmt::format("The server recalled a {} (frame {}); the client {} {} (frame {}).",
                              worst.of == Recall::Of::layout ? "layout" : "delegation", worst.callback.number, how,
-                             seconds(wait(&worst)), worst.ended.number);
+                             waited(wait(&worst)), worst.ended.number);
   return symptom;
 }
 
@@ -151,12 +151,12 @@ void judge_callbacks(const MountWitness& witness, const Mount& mount, const Asse
     symptom.times = assessment.copies.size();
     symptom.what = fmt::format(
         "The COPY {:#010x} (frame {}) was accepted as asynchronous (frame {}); its completion (CB_OFFLOAD) {} in "
-        "{:.1f} s",
+        "{}",
         oldest.xid, oldest.call.number, oldest.reply.number,
         oldest.put_off.number != 0
             ? fmt::format("was not taken by the client (frame {}) and did not come again", oldest.put_off.number)
             : "did not come",
-        seconds(assessment.end.time - oldest.reply.time));
+        waited(trace::elapsed(oldest.reply.time, assessment.end.time)));
     if (assessment.copies.size() > 1)
       symptom.what += fmt::format("; {} wait", counted(assessment.copies.size(), "copy"));
     symptom.what += '.';
@@ -171,9 +171,9 @@ void judge_callbacks(const MountWitness& witness, const Mount& mount, const Asse
     symptom.owes = assessment.recall_owes;
     symptom.xid = oldest.xid;
     symptom.times = assessment.recalls.size();
-    symptom.what = fmt::format("The server recalled a {} (frame {}); the client {}did not return it in {:.1f} s.",
+    symptom.what = fmt::format("The server recalled a {} (frame {}); the client {}did not return it in {}.",
                                layout ? "layout" : "delegation", oldest.callback.number, answered_text(oldest),
-                               seconds(assessment.end.time - oldest.callback.time));
+                               waited(trace::elapsed(oldest.callback.time, assessment.end.time)));
     witness.say(RuleId::recall_unanswered, std::move(symptom));
   } else if (!assessment.late_recalls.empty()) {
     witness.say(RuleId::recall_unanswered, returned_late(assessment.late_recalls));
@@ -240,8 +240,8 @@ void judge_server_flags(const MountWitness& witness, const Mount& mount, const A
                         : std::string("; the client did nothing about it");
     symptom.what +=
         episode.cleared.number != 0
-            ? fmt::format(", and {:.1f} s after the first it was mended (frame {}).",
-                          seconds(trace::elapsed(episode.first.time, episode.cleared.time)), episode.cleared.number)
+            ? fmt::format(", and {} after the first it was mended (frame {}).",
+                          waited(trace::elapsed(episode.first.time, episode.cleared.time)), episode.cleared.number)
             : std::string(".");
     witness.say(RuleId::backchannel_down, std::move(symptom));
   }
@@ -375,8 +375,8 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
                     : gap ? std::string("; what came of it is not in the capture")
                     : run.over.number == 0
                         ? std::string("; the client gave up")
-                        : fmt::format("; {} (frame {}), {:.1f} s after the first", what_came_then(run.then),
-                                      run.over.number, seconds(trace::elapsed(run.first.time, run.over.time)));
+                        : fmt::format("; {} (frame {}), {} after the first", what_came_then(run.then), run.over.number,
+                                      waited(trace::elapsed(run.first.time, run.over.time)));
     if (!assessment.recalls.empty()) {
       symptom.what += fmt::format("; a recall is outstanding (frame {})", assessment.recalls.front()->callback.number);
     }
