@@ -82,11 +82,15 @@ namespace {
   if (files_gone(denial)) {
     return "On the server: exportfs -v, and is the exported file system still mounted; then mount again on the client.";
   }
+  if (server_failed(denial)) {
+    return "On the server: its log and dmesg, its disks, and the file system that is exported.";
+  }
   constexpr std::string_view versions =
       "On the server: cat /proc/fs/nfsd/versions has to show what the client asks for; on the client: the vers= in "
       "/proc/mounts.";
   if (lacks_version(denial)) return std::string(versions);
   switch (denial.by) {
+    case Denial::By::nfs2:
     case Denial::By::nfs3:
     case Denial::By::nfs4:
       return "On the client: its log, the thread that recovers state; on the server: its log, and what it says of this "

@@ -113,6 +113,7 @@ using State = MountFacts::State;
   if (run.alike < run.times) return "";
   switch (who_helps(run)) {
     case Owes::server:
+      if (server_failed(denial)) return " The server says that it has failed, and no more.";
       return denial.of_rpc() ? " The server's machine is alive, its service refuses." : " The server says: later.";
     case Owes::client:
       return " The server does not know the client any more, and the client goes on as if it did.";

@@ -394,7 +394,7 @@ const Row rows::nothing_served{
     .group = 'N',
     .severity = Severity::warning,
     .versions = Versions::both,
-    .source = "RFC 5531 section 9; RFC 8881 section 15.1; RFC 1813 section 2.6",
+    .source = "RFC 5531 section 9; RFC 8881 section 15.1; RFC 1813 section 2.6; RFC 1094 section 2.3.1",
     .who = "nobody",
     .title = "Every call is answered, and nothing is done",
     .explanation =
@@ -402,18 +402,21 @@ const Row rows::nothing_served{
         "version is not there, the credentials are not accepted, no context of RPCSEC_GSS is made, the server has "
         "failed). Or NFS refuses what stands in front of each request (SEQUENCE, and what makes a client and its "
         "session), has not the minor version, knows neither client nor session any more, or nothing of the files that "
-        "it is asked for. Whoever uses the mount gets errors or waits, although no call is open.",
+        "it is asked for, or says SERVERFAULT to all that it is asked for. Whoever uses the mount gets errors or "
+        "waits, although no call is open.",
     .evidence =
         "The newest answers all say so, to the end of the capture: a warning where these are three or more over --wait "
         "or longer. A note where RPC, or the minor version, refused all calls that there were but NULL, and not so "
-        "often or so long; and where the server says STALE, which may be meant for one file that was removed. One "
-        "answer that did what was asked ends it, and so does one that could not be read. Where others between the same "
+        "often or so long; and where the server says STALE or SERVERFAULT, which may be meant for one file that "
+        "was removed, or that it cannot read. One answer that did what was asked ends it, and so does one that could "
+        "not be read. Where others between the same "
         "addresses are served: likewise of one session that its SEQUENCE refuses, as long as somebody asks on. That a "
         "context of RPCSEC_GSS has run out, or a program beside NFS is not there (NFSACL, NLM), is daily bread. Frames "
         "that are missing begin the count anew. Answers that say later are server-asks-to-wait.",
     .next =
         "The statuses in the frames. PROG_UNAVAIL, PROG_MISMATCH: /proc/fs/nfsd/versions on the server, vers= of the "
         "mount. AUTH_ERROR: sec= on both ends. STALE: exportfs -v, and whether the file system is still mounted there. "
+        "SERVERFAULT: the log of the server, and its disks. "
         "BADSESSION, EXPIRED: the log of the client. ERR_CHUNK and other errors of RPC-over-RDMA: what of the chunks "
         "the server does not take. Others: the logs of both."};
 
@@ -421,7 +424,8 @@ void judge_nothing_served(const MountWitness& witness, const Assessment& assessm
   if (assessment.nothing_done == nullptr) return;
   const NothingDone& run = *assessment.nothing_done;
   if (asks_to_wait(run.newest)) return;
-  const bool one_file = run.refused == 0 && files_gone(run.newest);
+  const bool one_file =
+      run.refused == 0 && run.at_the_door == 0 && (files_gone(run.newest) || server_failed(run.newest));
   const bool stays = lasting(run, witness.context.options.wait) && !one_file;
   Symptom symptom;
   symptom.frames = {run.first, run.last};
