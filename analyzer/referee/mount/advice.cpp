@@ -325,7 +325,9 @@ std::string next_step(const Assessment& a) {
         return "A capture that goes on for longer: what is under way has not waited long enough to call it a hang "
                "(--wait).";
       }
-      return a.state == MountFacts::State::closed && !a.sent_away.empty() ? where_it_was_left(Party::server) : "";
+      return a.state == MountFacts::State::closed && (!a.sent_away.empty() || a.left_at_the_door != 0)
+                 ? where_it_was_left(Party::server)
+                 : "";
     case MountFacts::State::never_up:
     case MountFacts::State::down:
     case MountFacts::State::waiting:

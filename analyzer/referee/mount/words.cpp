@@ -475,6 +475,15 @@ using State = MountFacts::State;
                        nothing_done_text(mount, a))
         .append(who_could_help(*a.nothing_done));
   }
+  if (a.left_at_the_door != 0) {
+    const std::string which = a.left_at_the_door == 1 ? fmt::format("its connection (frame {})", frame)
+                                                      : fmt::format("{} connections, the last in frame {}",
+                                                                    grouped(a.left_at_the_door), frame);
+    return fmt::format(
+        "The mount was closed before it was used: the server closed {}, and nothing was called but {}what makes a "
+        "client or a session ({}).",
+        which, mount.nfs.outcomes.nulls != 0 ? "NULL and " : "", calls_text(mount));
+  }
   std::string text = fmt::format("The mount was closed in good order (frame {}): {}{}", frame, calls_text(mount),
                                  mount.waits.count > 0 ? slowest(mount) : "");
   if (away > 0) {

@@ -193,7 +193,9 @@ void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::o
   }
   const bool lease_alone = alone && keeps_lease(*alone);
   // Who is not known makes itself known anew. Where that goes on and on, nothing else gets done.
-  if (alone && lets_in(*alone) && !lease_alone && run.times != 0) {
+  const bool introduced = alone && lets_in(*alone) && !lease_alone;
+  if (introduced) ++nfs.outcomes.introductions;
+  if (introduced && run.times != 0) {
     ++nfs.outcomes.done;
     ++run.let_in_since;
     return;

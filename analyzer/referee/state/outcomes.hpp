@@ -79,6 +79,7 @@ struct Outcomes {
   NothingDone run;
   std::vector<SessionDenied> denied;  ///< the newest last
   std::uint64_t done = 0;             ///< answers that did something, or may have
+  std::uint64_t introductions = 0;    ///< of these: made a client or a session, and nothing else
   std::uint64_t nulls = 0;            ///< of NULL, which does nothing
   /// What was asked for so far.
   enum class Programs : std::uint8_t {
