@@ -8,6 +8,24 @@ namespace rpcrdma::wire {
 
 namespace {
 
+constexpr std::array<NamedValue, 18> nfs2_states{{{0, "NFS_OK"},
+                                                  {1, "NFSERR_PERM"},
+                                                  {2, "NFSERR_NOENT"},
+                                                  {5, "NFSERR_IO"},
+                                                  {6, "NFSERR_NXIO"},
+                                                  {13, "NFSERR_ACCES"},
+                                                  {17, "NFSERR_EXIST"},
+                                                  {19, "NFSERR_NODEV"},
+                                                  {20, "NFSERR_NOTDIR"},
+                                                  {21, "NFSERR_ISDIR"},
+                                                  {27, "NFSERR_FBIG"},
+                                                  {28, "NFSERR_NOSPC"},
+                                                  {30, "NFSERR_ROFS"},
+                                                  {63, "NFSERR_NAMETOOLONG"},
+                                                  {66, "NFSERR_NOTEMPTY"},
+                                                  {69, "NFSERR_DQUOT"},
+                                                  {70, "NFSERR_STALE"},
+                                                  {99, "NFSERR_WFLUSH"}}};
 constexpr std::array<NamedValue, 29> nfs3_states{{{0, "NFS3_OK"},
                                                   {1, "NFS3ERR_PERM"},
                                                   {2, "NFS3ERR_NOENT"},
@@ -172,6 +190,8 @@ constexpr std::array<NamedValue, 13> seq4_states{{{0x1, "SEQ4_STATUS_CB_PATH_DOW
 }
 
 }  // namespace
+
+std::string_view nfs2_status_name(std::uint32_t status) noexcept { return state_name(nfs2_states, status); }
 
 std::string_view nfs3_status_name(std::uint32_t status) noexcept { return state_name(nfs3_states, status); }
 std::string_view nfs4_status_name(std::uint32_t status) noexcept { return state_name(nfs4_states, status); }

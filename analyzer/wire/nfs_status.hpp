@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What NFS answers: nfsstat3 (RFC 1813 section 2.6), nfsstat4 (RFC 7531, 5662, 7863, 8276) and the state that a server
-// reports with each SEQUENCE (RFC 8881 section 18.46.3).
+// What NFS answers: stat of NFSv2 (RFC 1094 section 2.3.1), nfsstat3 (RFC 1813 section 2.6), nfsstat4 (RFC 7531, 5662,
+// 7863, 8276) and the state that a server reports with each SEQUENCE (RFC 8881 section 18.46.3).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,13 @@
 
 namespace rpcrdma::wire {
 
+inline constexpr std::uint32_t nfs2err_stale = 70;
+
 inline constexpr std::uint32_t nfs3_ok = 0;
 inline constexpr std::uint32_t nfs3err_noent = 2;
 inline constexpr std::uint32_t nfs3err_exist = 17;
 inline constexpr std::uint32_t nfs3err_stale = 70;
+inline constexpr std::uint32_t nfs3err_serverfault = 10006;
 inline constexpr std::uint32_t nfs3err_jukebox = 10008;
 
 inline constexpr std::uint32_t nfs4_ok = 0;
@@ -22,6 +25,7 @@ inline constexpr std::uint32_t nfs4err_noent = 2;
 inline constexpr std::uint32_t nfs4err_exist = 17;
 inline constexpr std::uint32_t nfs4err_stale = 70;
 inline constexpr std::uint32_t nfs4err_toosmall = 10005;
+inline constexpr std::uint32_t nfs4err_serverfault = 10006;
 inline constexpr std::uint32_t nfs4err_delay = 10008;
 inline constexpr std::uint32_t nfs4err_denied = 10010;
 inline constexpr std::uint32_t nfs4err_expired = 10011;
@@ -41,6 +45,8 @@ inline constexpr std::uint32_t nfs4err_deadsession = 10078;
 inline constexpr std::uint32_t nfs4err_deleg_revoked = 10087;
 inline constexpr std::uint32_t nfs4err_offload_no_reqs = 10094;
 
+/// "NFSERR_STALE"; empty if unknown.
+[[nodiscard]] std::string_view nfs2_status_name(std::uint32_t status) noexcept;
 /// "NFS3ERR_JUKEBOX"; empty if unknown.
 [[nodiscard]] std::string_view nfs3_status_name(std::uint32_t status) noexcept;
 /// "NFS4ERR_DELAY"; empty if unknown.

@@ -293,7 +293,10 @@ void Story::disconnect(const Step& /*step*/, Words& words) {
   const Side by = words.side("by").value_or(Side::client);
   const auto answered = words.get<bool>("answer", true);
   if (words.get<bool>("of_another", false)) return line().wire->close_of_another(by);
+  const bool answer_first = words.get<bool>("answer_first", false);
+  if (answer_first && (fabric_.iwarp || !answered)) throw Mistake("no DREP can stand in front of its DREQ here");
   line().wire->close(by, answered, from_hex(words.get<std::string>("private_data", "")));
+  if (answer_first) film_.swap_last();
 }
 
 void Story::retransmit(const Step& step, Words& words) {

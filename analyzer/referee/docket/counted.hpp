@@ -2,6 +2,7 @@
 // Numbers as messages say them: "1 credit", "0 credits", "3 credits", "1,234,567"; and how long something took.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -31,6 +32,14 @@ namespace rpcrdma::referee {
   if (microseconds < 999.5) return fmt::format("{:.0f} us", microseconds);
   if (microseconds < 999'500) return fmt::format("{:.3g} ms", microseconds / 1e3);
   return fmt::format("{:.2f} s", microseconds / 1e6);
+}
+
+/// How long somebody waited, in tenths of a second that are over: "4.9 s". Never rounded up: what has waited for less
+/// than counts as long must not look as if it had.
+[[nodiscard]] inline std::string waited(trace::TimeNs time) {
+  constexpr trace::TimeNs tenth = 100'000'000;
+  const trace::TimeNs tenths = std::max<trace::TimeNs>(time, 0) / tenth;
+  return fmt::format("{}.{} s", tenths / 10, tenths % 10);
 }
 
 /// `noun` in the singular; the plural takes an s, and a y before it becomes ie.

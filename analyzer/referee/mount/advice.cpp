@@ -82,11 +82,15 @@ namespace {
   if (files_gone(denial)) {
     return "On the server: exportfs -v, and is the exported file system still mounted; then mount again on the client.";
   }
+  if (server_failed(denial)) {
+    return "On the server: its log and dmesg, its disks, and the file system that is exported.";
+  }
   constexpr std::string_view versions =
       "On the server: cat /proc/fs/nfsd/versions has to show what the client asks for; on the client: the vers= in "
       "/proc/mounts.";
   if (lacks_version(denial)) return std::string(versions);
   switch (denial.by) {
+    case Denial::By::nfs2:
     case Denial::By::nfs3:
     case Denial::By::nfs4:
       return "On the client: its log, the thread that recovers state; on the server: its log, and what it says of this "
@@ -321,7 +325,9 @@ std::string next_step(const Assessment& a) {
         return "A capture that goes on for longer: what is under way has not waited long enough to call it a hang "
                "(--wait).";
       }
-      return a.state == MountFacts::State::closed && !a.sent_away.empty() ? where_it_was_left(Party::server) : "";
+      return a.state == MountFacts::State::closed && (!a.sent_away.empty() || a.left_at_the_door != 0)
+                 ? where_it_was_left(Party::server)
+                 : "";
     case MountFacts::State::never_up:
     case MountFacts::State::down:
     case MountFacts::State::waiting:

@@ -523,7 +523,10 @@ Assessment assess(const Mount& mount, FrameRef end, TimeNs wait) {
   a.doubt = doubt_of(a, mount);
   a.state = state_of(a, mount, wait);
   if (lost_input_hides(a, mount)) forget_trouble(a);
-  if (a.state == State::closed) end_waits_with_the_mount(a, wait);
+  if (a.state == State::closed) {
+    end_waits_with_the_mount(a, wait);
+    a.left_at_the_door = closed_at_the_door(mount);
+  }
   if (a.state == State::never_up && a.failing != nullptr) a.since = a.failing->first;
   // Attempts that failed before the wait began have nothing to do with it, nor those for another service.
   if (a.state == State::waiting && a.failing != nullptr &&

@@ -174,6 +174,21 @@ bool begins_with_the_mount(const Mount& mount) {
   return mount.forgotten_lives == 0 && std::all_of(mount.lives.begin(), mount.lives.end(), asked_for);
 }
 
+std::uint64_t closed_at_the_door(const Mount& mount) {
+  const Outcomes& outcomes = mount.nfs.outcomes;
+  const bool only_let_in =
+      outcomes.introductions != 0 && outcomes.introductions == outcomes.done && outcomes.run.times == 0;
+  if (!only_let_in || !begins_with_the_mount(mount)) return 0;
+  std::uint64_t closed = 0;
+  for (const Life& life : mount.lives) {
+    if (!life.established()) continue;
+    const bool by_server = life.orderly() && life.closed->by == Party::server;
+    if (!by_server || life.one_way || life.seen != Life::Seen::whole || life.open_calls != 0) return 0;
+    ++closed;
+  }
+  return closed;
+}
+
 std::array<FrameRef, 2> newest_of_each_side(const Mount& mount) {
   std::array<FrameRef, 2> heard;
   for (const Life& life : mount.lives) {

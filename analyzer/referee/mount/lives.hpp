@@ -33,6 +33,9 @@ void doubt_answers(Mount& mount, TimeNs wait);
 [[nodiscard]] bool end_may_be_lost(const Mount& mount, FrameRef begun);
 /// The capture shows all that was ever asked on these connections.
 [[nodiscard]] bool begins_with_the_mount(const Mount& mount);
+/// How many connections the server closed when it had made a client or a session on them, and nothing else. 0 where any
+/// other was of use, or may have been.
+[[nodiscard]] std::uint64_t closed_at_the_door(const Mount& mount);
 
 /// The newest frame of each side, on any connection or attempt; number 0: none.
 [[nodiscard]] std::array<FrameRef, 2> newest_of_each_side(const Mount& mount);

@@ -113,6 +113,7 @@ using State = MountFacts::State;
   if (run.alike < run.times) return "";
   switch (who_helps(run)) {
     case Owes::server:
+      if (server_failed(denial)) return " The server says that it has failed, and no more.";
       return denial.of_rpc() ? " The server's machine is alive, its service refuses." : " The server says: later.";
     case Owes::client:
       return " The server does not know the client any more, and the client goes on as if it did.";
@@ -164,8 +165,8 @@ using State = MountFacts::State;
                         a.newest->closed->frame.number, a.reconnects->first.number);
   }
   if (a.pending != nullptr) {
-    text += fmt::format("; {} {:#010x} (frame {}) has waited {:.1f} s so far", a.pending->called(), a.pending->xid,
-                        a.pending->first.number, seconds(a.end.time - a.pending->first.time));
+    text += fmt::format("; {} {:#010x} (frame {}) has waited {} so far", a.pending->called(), a.pending->xid,
+                        a.pending->first.number, waited(trace::elapsed(a.pending->first.time, a.end.time)));
     text += silence_text(a);
   }
   return text;
@@ -265,8 +266,8 @@ using State = MountFacts::State;
 }
 
 [[nodiscard]] std::string call_text(const Assessment& a, const OpenCall& call) {
-  std::string text = fmt::format("{} {:#010x} (frame {}) has waited {:.1f} s", call.called(), call.xid,
-                                 call.first.number, seconds(call.waited));
+  std::string text = fmt::format("{} {:#010x} (frame {}) has waited {}", call.called(), call.xid, call.first.number,
+                                 waited(call.waited));
   if (call.fetching.read.number != 0) {
     text += fmt::format(": its Reply is offered to be read (frame {}), and the Read of that (frame {}) gets no answer",
                         call.fetching.reply.number, call.fetching.read.number);
@@ -286,9 +287,9 @@ using State = MountFacts::State;
   if (a.copies.empty()) {
     const Recall& recall = *a.recalls.front();
     return fmt::format(
-        "The mount hangs: the server recalled a {} (frame {}), and the client has not returned it in {:.1f} s{}.",
+        "The mount hangs: the server recalled a {} (frame {}), and the client has not returned it in {}{}.",
         recall.of == Recall::Of::layout ? "layout" : "delegation", recall.callback.number,
-        seconds(a.end.time - recall.callback.time),
+        waited(trace::elapsed(recall.callback.time, a.end.time)),
         a.recall_owes == Owes::unknown ? "; the connection ended before it was answered, and it was not sent again"
                                        : "");
   }
@@ -473,6 +474,15 @@ using State = MountFacts::State;
     return fmt::format("The mount was closed in good order (frame {}), but before that {}.", frame,
                        nothing_done_text(mount, a))
         .append(who_could_help(*a.nothing_done));
+  }
+  if (a.left_at_the_door != 0) {
+    const std::string which = a.left_at_the_door == 1 ? fmt::format("its connection (frame {})", frame)
+                                                      : fmt::format("{} connections, the last in frame {}",
+                                                                    grouped(a.left_at_the_door), frame);
+    return fmt::format(
+        "The mount was closed before it was used: the server closed {}, and nothing was called but {}what makes a "
+        "client or a session ({}).",
+        which, mount.nfs.outcomes.nulls != 0 ? "NULL and " : "", calls_text(mount));
   }
   std::string text = fmt::format("The mount was closed in good order (frame {}): {}{}", frame, calls_text(mount),
                                  mount.waits.count > 0 ? slowest(mount) : "");

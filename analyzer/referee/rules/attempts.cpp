@@ -223,10 +223,10 @@ void judge_single_attempts(const MountWitness& witness, const Mount& mount, cons
     } else if (attempt.outcome == Outcome::unheard && attempt.connection == 0) {
       unanswered.add(attempt, {attempt.first, attempt.acceptance.first, attempt.answer}, severity, [&] {
         return fmt::format(
-            "The server took the TCP connection (frame {}), and in {:.1f} s its answer, or what confirms it, "
+            "The server took the TCP connection (frame {}), and in {} its answer, or what confirms it, "
             "did not come through ({}).",
             attempt.acceptance.first.number,
-            seconds(trace::elapsed(attempt.acceptance.first.time, std::max(attempt.last.time, attempt.answer.time))),
+            waited(trace::elapsed(attempt.acceptance.first.time, std::max(attempt.last.time, attempt.answer.time))),
             counted(attempt.copies, "repetition"));
       });
     } else if (attempt.waits() && !nobody_waits(attempt, mount)) {
@@ -241,8 +241,8 @@ void judge_single_attempts(const MountWitness& witness, const Mount& mount, cons
       }
       unanswered.add(attempt, {attempt.first, attempt.last}, severity, [&] {
         return fmt::format(
-            "The {} got no answer in {:.1f} s ({}){}.", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
-            seconds(trace::elapsed(attempt.first.time, until.time)), counted(attempt.copies, "repetition"),
+            "The {} got no answer in {} ({}){}.", attempt.connection != 0 ? "MPA Request" : "attempt to connect",
+            waited(trace::elapsed(attempt.first.time, until.time)), counted(attempt.copies, "repetition"),
             attempt.left.number != 0 ? fmt::format("; then the client ended TCP (frame {})", attempt.left.number)
             : moved_on               ? fmt::format("; then another came through (frame {})", through->number)
                                      : "");

@@ -150,6 +150,8 @@ void judge_gap_behind_close(const Witness& witness, const trace::Gap& event) {
 void judge_missing_farewell(const Witness& witness, const trace::Disconnect& answer) {
   const Side left = other(answer.side);
   if (witness.connection.of(left).events == 0) return;  // the whole direction is missing: that is said instead
+  ++witness.connection.of(left).gap_amount;
+  ++witness.connection.facts.gaps;
   miss(witness, left, answer.frame, Doubt::frames_missing);
   take_back_what_rests(witness, left, answer.frame);
   witness.say(RuleId::capture_gap,

@@ -106,9 +106,9 @@ namespace {
           ? fmt::format("{}did not return it, and the server took it away after", answered_text(worst))
       : worst.ended.number == worst.answer.number ? "said why not only after"
                                                   : "returned it only after";
-  symptom.what = fmt::format("The server recalled a {} (frame {}); the client {} {:.1f} s (frame {}).",
+  symptom.what = fmt::format("The server recalled a {} (frame {}); the client {} {} (frame {}).",
                              worst.of == Recall::Of::layout ? "layout" : "delegation", worst.callback.number, how,
-                             seconds(wait(&worst)), worst.ended.number);
+                             waited(wait(&worst)), worst.ended.number);
   return symptom;
 }
 
@@ -151,12 +151,12 @@ void judge_callbacks(const MountWitness& witness, const Mount& mount, const Asse
     symptom.times = assessment.copies.size();
     symptom.what = fmt::format(
         "The COPY {:#010x} (frame {}) was accepted as asynchronous (frame {}); its completion (CB_OFFLOAD) {} in "
-        "{:.1f} s",
+        "{}",
         oldest.xid, oldest.call.number, oldest.reply.number,
         oldest.put_off.number != 0
             ? fmt::format("was not taken by the client (frame {}) and did not come again", oldest.put_off.number)
             : "did not come",
-        seconds(assessment.end.time - oldest.reply.time));
+        waited(trace::elapsed(oldest.reply.time, assessment.end.time)));
     if (assessment.copies.size() > 1)
       symptom.what += fmt::format("; {} wait", counted(assessment.copies.size(), "copy"));
     symptom.what += '.';
@@ -171,9 +171,9 @@ void judge_callbacks(const MountWitness& witness, const Mount& mount, const Asse
     symptom.owes = assessment.recall_owes;
     symptom.xid = oldest.xid;
     symptom.times = assessment.recalls.size();
-    symptom.what = fmt::format("The server recalled a {} (frame {}); the client {}did not return it in {:.1f} s.",
+    symptom.what = fmt::format("The server recalled a {} (frame {}); the client {}did not return it in {}.",
                                layout ? "layout" : "delegation", oldest.callback.number, answered_text(oldest),
-                               seconds(assessment.end.time - oldest.callback.time));
+                               waited(trace::elapsed(oldest.callback.time, assessment.end.time)));
     witness.say(RuleId::recall_unanswered, std::move(symptom));
   } else if (!assessment.late_recalls.empty()) {
     witness.say(RuleId::recall_unanswered, returned_late(assessment.late_recalls));
@@ -240,8 +240,8 @@ void judge_server_flags(const MountWitness& witness, const Mount& mount, const A
                         : std::string("; the client did nothing about it");
     symptom.what +=
         episode.cleared.number != 0
-            ? fmt::format(", and {:.1f} s after the first it was mended (frame {}).",
-                          seconds(trace::elapsed(episode.first.time, episode.cleared.time)), episode.cleared.number)
+            ? fmt::format(", and {} after the first it was mended (frame {}).",
+                          waited(trace::elapsed(episode.first.time, episode.cleared.time)), episode.cleared.number)
             : std::string(".");
     witness.say(RuleId::backchannel_down, std::move(symptom));
   }
@@ -375,8 +375,8 @@ void judge_delays(const MountWitness& witness, const Mount& mount, const Assessm
                     : gap ? std::string("; what came of it is not in the capture")
                     : run.over.number == 0
                         ? std::string("; the client gave up")
-                        : fmt::format("; {} (frame {}), {:.1f} s after the first", what_came_then(run.then),
-                                      run.over.number, seconds(trace::elapsed(run.first.time, run.over.time)));
+                        : fmt::format("; {} (frame {}), {} after the first", what_came_then(run.then), run.over.number,
+                                      waited(trace::elapsed(run.first.time, run.over.time)));
     if (!assessment.recalls.empty()) {
       symptom.what += fmt::format("; a recall is outstanding (frame {})", assessment.recalls.front()->callback.number);
     }
@@ -394,7 +394,7 @@ const Row rows::nothing_served{
     .group = 'N',
     .severity = Severity::warning,
     .versions = Versions::both,
-    .source = "RFC 5531 section 9; RFC 8881 section 15.1; RFC 1813 section 2.6",
+    .source = "RFC 5531 section 9; RFC 8881 section 15.1; RFC 1813 section 2.6; RFC 1094 section 2.3.1",
     .who = "nobody",
     .title = "Every call is answered, and nothing is done",
     .explanation =
@@ -402,18 +402,21 @@ const Row rows::nothing_served{
         "version is not there, the credentials are not accepted, no context of RPCSEC_GSS is made, the server has "
         "failed). Or NFS refuses what stands in front of each request (SEQUENCE, and what makes a client and its "
         "session), has not the minor version, knows neither client nor session any more, or nothing of the files that "
-        "it is asked for. Whoever uses the mount gets errors or waits, although no call is open.",
+        "it is asked for, or says SERVERFAULT to all that it is asked for. Whoever uses the mount gets errors or "
+        "waits, although no call is open.",
     .evidence =
         "The newest answers all say so, to the end of the capture: a warning where these are three or more over --wait "
         "or longer. A note where RPC, or the minor version, refused all calls that there were but NULL, and not so "
-        "often or so long; and where the server says STALE, which may be meant for one file that was removed. One "
-        "answer that did what was asked ends it, and so does one that could not be read. Where others between the same "
+        "often or so long; and where the server says STALE or SERVERFAULT, which may be meant for one file that "
+        "was removed, or that it cannot read. One answer that did what was asked ends it, and so does one that could "
+        "not be read. Where others between the same "
         "addresses are served: likewise of one session that its SEQUENCE refuses, as long as somebody asks on. That a "
         "context of RPCSEC_GSS has run out, or a program beside NFS is not there (NFSACL, NLM), is daily bread. Frames "
         "that are missing begin the count anew. Answers that say later are server-asks-to-wait.",
     .next =
         "The statuses in the frames. PROG_UNAVAIL, PROG_MISMATCH: /proc/fs/nfsd/versions on the server, vers= of the "
         "mount. AUTH_ERROR: sec= on both ends. STALE: exportfs -v, and whether the file system is still mounted there. "
+        "SERVERFAULT: the log of the server, and its disks. "
         "BADSESSION, EXPIRED: the log of the client. ERR_CHUNK and other errors of RPC-over-RDMA: what of the chunks "
         "the server does not take. Others: the logs of both."};
 
@@ -421,7 +424,8 @@ void judge_nothing_served(const MountWitness& witness, const Assessment& assessm
   if (assessment.nothing_done == nullptr) return;
   const NothingDone& run = *assessment.nothing_done;
   if (asks_to_wait(run.newest)) return;
-  const bool one_file = run.refused == 0 && files_gone(run.newest);
+  const bool one_file =
+      run.refused == 0 && run.at_the_door == 0 && (files_gone(run.newest) || server_failed(run.newest));
   const bool stays = lasting(run, witness.context.options.wait) && !one_file;
   Symptom symptom;
   symptom.frames = {run.first, run.last};

@@ -66,8 +66,8 @@ void tell_hanging(const MountWitness& witness, const Mount& mount, const std::ve
   symptom.xid = oldest.xid;
   symptom.times = calls.size();
   for (const OpenCall& call : calls) name_once(symptom.connections, call.connection);
-  symptom.what = fmt::format("{} {:#010x} of the {} (frame {}) has waited {:.1f} s without an answer", oldest.called(),
-                             oldest.xid, name(oldest.requester), oldest.first.number, seconds(oldest.waited));
+  symptom.what = fmt::format("{} {:#010x} of the {} (frame {}) has waited {} without an answer", oldest.called(),
+                             oldest.xid, name(oldest.requester), oldest.first.number, waited(oldest.waited));
   if (oldest.frame.number != oldest.first.number) {
     symptom.what += fmt::format("; it was sent again (frame {})", oldest.frame.number);
   }
@@ -150,9 +150,9 @@ void tell_long_waits(const MountWitness& witness, const LongWaits& waits) {
   symptom.xid = waits.xid;
   symptom.times = waits.count;
   const bool read = waits.worst.operation != MountFacts::operation_not_read;
-  symptom.what = fmt::format("{} {:#010x} (frame {}) was answered after {:.1f} s (frame {})",
+  symptom.what = fmt::format("{} {:#010x} (frame {}) was answered after {} (frame {})",
                              read ? waits.worst.operation : "A Call that could not be read,", waits.xid,
-                             waits.worst.frame.number, waits.worst.seconds, waits.worst.reply_frame.number);
+                             waits.worst.frame.number, waited(waits.worst_time), waits.worst.reply_frame.number);
   if (waits.worst.again.number != 0) {
     symptom.what +=
         fmt::format("; its first copy got no answer, and it was sent again (frame {})", waits.worst.again.number);

@@ -465,6 +465,8 @@ struct Assessment {
   /// The newest connections, since the newest Reply, if the server ended the newest of all before anything was called,
   /// and those before it; the oldest first.
   std::vector<const Life*> sent_away;
+  /// Connections on which the server let the client in, and which it closed then: all that there were. 0: it is not so.
+  std::uint64_t left_at_the_door = 0;
   const Recall* perhaps_late = nullptr;   ///< given back, and perhaps late: frames are missing
   const Recall* hidden_recall = nullptr;  ///< the oldest of those that may have been returned unseen
   std::uint64_t hidden_recalls = 0;       ///< of `hidden`

@@ -396,6 +396,18 @@ void read_results(Connection& connection, Transaction& call, FrameRef frame, wir
   }
 }
 
+/// NFSv2. Of protected results nothing is read: they may have done something.
+void take_outcome2(Connection& connection, Transaction& call, wire::Bytes results, FrameRef frame) {
+  constexpr std::uint32_t root = 3;
+  constexpr std::uint32_t write_cache = 7;
+  const std::uint32_t procedure = std::get<2>(*call.procedure);
+  const bool has_status = procedure != 0 && procedure != root && procedure != write_cache;
+  const bool plain = call.protection.value_or(wire::Protection::none) == wire::Protection::none;
+  if (!has_status || !plain || results.size() < 4) return;
+  const Denial said{Denial::By::nfs2, wire::load_be32(results.data()), std::nullopt};
+  take_outcome(connection.mount->nfs, call, said, std::nullopt, {frame, connection.id()});
+}
+
 }  // namespace
 
 bool watches(std::uint32_t operation, bool callback) noexcept {
@@ -526,6 +538,10 @@ void watch_reply(Connection& connection, Transaction& call, FrameRef frame, wire
     take_context(connection.mount->nfs, call, results, {frame, connection.id()});
   } else if (of_client && procedure == 0) {
     take_null(connection.mount->nfs, call);
+  }
+  if (program == wire::nfs_program && version == 2) {
+    if (of_client) take_outcome2(connection, call, message.subspan(std::min(body, message.size())), frame);
+    return;
   }
   const bool nfs = program == wire::nfs_program && (version == 3 || version == 4) && procedure != 0;
   const bool callback = !nfs && wire::callback_program(program);

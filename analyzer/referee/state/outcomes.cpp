@@ -31,6 +31,13 @@ namespace {
   return operation == wire::operation::sequence || operation == wire::operation::renew;
 }
 
+/// The Call asks for nothing else. That alone its answer does not tell: what follows a SEQUENCE that was refused is not
+/// in it.
+[[nodiscard]] bool asks_for_lease_alone(const Transaction& call) noexcept {
+  return call.operation == wire::nfs4_operation_name(wire::operation::sequence, false) ||
+         call.operation == wire::nfs4_operation_name(wire::operation::renew, false);
+}
+
 /// It stands in front of what a client wants done, or of all that it will want: where the server refuses it, for
 /// whatever reason, nothing has been done.
 [[nodiscard]] bool lets_in(std::uint32_t operation) noexcept {
@@ -174,8 +181,11 @@ void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::o
   take_of_session(nfs, call, status, alone, at);
   NothingDone& run = nfs.outcomes.run;
   const bool not_let_in = status.by == Denial::By::nfs4 && status.status != wire::nfs4_ok && alone && lets_in(*alone);
-  if (asks_to_wait(status) || knows_no_client(status) || files_gone(status) || lacks_version(status) || not_let_in) {
+  if (asks_to_wait(status) || knows_no_client(status) || files_gone(status) || server_failed(status) ||
+      lacks_version(status) || not_let_in) {
     add(run, status, at);
+    if (asks_for_lease_alone(call)) ++run.of_lease;
+    if (not_let_in) ++run.at_the_door;
     if (!lacks_version(status)) return;
     ++run.for_good;
     ++run.asking;
@@ -183,13 +193,17 @@ void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::o
   }
   const bool lease_alone = alone && keeps_lease(*alone);
   // Who is not known makes itself known anew. Where that goes on and on, nothing else gets done.
-  if (alone && lets_in(*alone) && !lease_alone && run.times != 0) {
+  const bool introduced = alone && lets_in(*alone) && !lease_alone;
+  if (introduced) ++nfs.outcomes.introductions;
+  if (introduced && run.times != 0) {
     ++nfs.outcomes.done;
     ++run.let_in_since;
     return;
   }
-  // Who is told "later", or that its files are gone, keeps its lease all the while.
-  if (lease_alone && run.times != 0 && (asks_to_wait(run.newest) || files_gone(run.newest))) return;
+  // Who is told "later", or that its files are gone, keeps its lease all the while. Where that was all that it asked
+  // for, it now has it.
+  const bool beside_lease = asks_to_wait(run.newest) || files_gone(run.newest) || server_failed(run.newest);
+  if (lease_alone && run.of_lease < run.times && beside_lease) return;
   count_done(nfs);
 }
 
@@ -209,8 +223,15 @@ void outcomes_missing(NfsWatch& nfs) {
 }
 
 bool files_gone(const Denial& denial) noexcept {
-  return denial.by == Denial::By::nfs3   ? denial.status == wire::nfs3err_stale
+  return denial.by == Denial::By::nfs2   ? denial.status == wire::nfs2err_stale
+         : denial.by == Denial::By::nfs3 ? denial.status == wire::nfs3err_stale
          : denial.by == Denial::By::nfs4 ? denial.status == wire::nfs4err_stale
+                                         : false;
+}
+
+bool server_failed(const Denial& denial) noexcept {
+  return denial.by == Denial::By::nfs3   ? denial.status == wire::nfs3err_serverfault
+         : denial.by == Denial::By::nfs4 ? denial.status == wire::nfs4err_serverfault
                                          : false;
 }
 
@@ -242,7 +263,7 @@ bool knows_no_client(const Denial& denial) noexcept {
 Owes who_helps(const NothingDone& run) noexcept {
   if (run.alike < run.times) return Owes::unknown;
   const Denial& said = run.newest;
-  if (asks_to_wait(said)) return Owes::server;
+  if (asks_to_wait(said) || server_failed(said)) return Owes::server;
   if (said.by == Denial::By::rpc) {
     const bool lacks = said.status == wire::accept_stat::prog_unavail || said.status == wire::accept_stat::system_err;
     return lacks ? Owes::server : Owes::unknown;
@@ -268,6 +289,8 @@ std::string denial_name(const Denial& denial) {
     return name.empty() ? fmt::format("status {}", denial.status) : std::string(name);
   };
   switch (denial.by) {
+    case Denial::By::nfs2:
+      return named(wire::nfs2_status_name(denial.status));
     case Denial::By::nfs3:
       return named(wire::nfs3_status_name(denial.status));
     case Denial::By::nfs4:

@@ -22,7 +22,8 @@ struct NfsWatch;
 /// Why an answer did nothing of what it was asked for.
 struct Denial {
   enum class By : std::uint8_t {
-    nfs3,         ///< the status is an nfsstat3
+    nfs2,         ///< the status is a stat of NFSv2 (RFC 1094 section 2.3.1)
+    nfs3,         ///< an nfsstat3
     nfs4,         ///< an nfsstat4
     rpc,          ///< an accept_stat (RFC 5531 section 9)
     rpc_version,  ///< RPC_MISMATCH: there is no status
@@ -34,14 +35,14 @@ struct Denial {
   std::uint32_t status = 0;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> versions;  ///< PROG_MISMATCH, RPC_MISMATCH: lowest and highest
 
-  [[nodiscard]] bool of_nfs() const noexcept { return by == By::nfs3 || by == By::nfs4; }
+  [[nodiscard]] bool of_nfs() const noexcept { return by == By::nfs2 || by == By::nfs3 || by == By::nfs4; }
   [[nodiscard]] bool of_transport() const noexcept { return by == By::transport_1 || by == By::transport_2; }
   [[nodiscard]] bool of_rpc() const noexcept { return !of_nfs() && !of_transport(); }
   [[nodiscard]] bool same(const Denial& o) const noexcept { return by == o.by && status == o.status; }
 };
 
 /// The newest answers to the client, none of which did what was asked: the transport or RPC refused it, the server does
-/// not let the client in, does not know it, its session or its files any more, or says "later".
+/// not let the client in, does not know it, its session or its files any more, has failed, or says "later".
 struct NothingDone {
   std::uint64_t times = 0;
   std::uint64_t alike = 0;    ///< the newest ones, that say the same
@@ -49,6 +50,8 @@ struct NothingDone {
   std::uint64_t for_good =
       0;  ///< by RPC, and not such that ask for a new context of RPCSEC_GSS alone; or no such version
   std::uint64_t asking = 0;        ///< of these: other than NULL, or NULL that asks for a context
+  std::uint64_t of_lease = 0;      ///< these asked for nothing but that the lease be kept
+  std::uint64_t at_the_door = 0;   ///< what lets a client in was refused: NFS has not looked at what is behind it
   std::uint64_t let_in = 0;        ///< between these: a client or a session was made, and nothing done with it
   std::uint64_t let_in_since = 0;  ///< likewise, behind the newest: what comes of it is not known
   Denial newest;
@@ -76,6 +79,7 @@ struct Outcomes {
   NothingDone run;
   std::vector<SessionDenied> denied;  ///< the newest last
   std::uint64_t done = 0;             ///< answers that did something, or may have
+  std::uint64_t introductions = 0;    ///< of these: made a client or a session, and nothing else
   std::uint64_t nulls = 0;            ///< of NULL, which does nothing
   /// What was asked for so far.
   enum class Programs : std::uint8_t {
@@ -117,6 +121,8 @@ void outcomes_missing(NfsWatch& nfs);
 [[nodiscard]] bool knows_no_client(const Denial& denial) noexcept;
 /// The files that were asked for are not there any more.
 [[nodiscard]] bool files_gone(const Denial& denial) noexcept;
+/// The server has failed, and has no better word for it.
+[[nodiscard]] bool server_failed(const Denial& denial) noexcept;
 /// NFS has not the minor version that was asked for.
 [[nodiscard]] bool lacks_version(const Denial& denial) noexcept;
 /// Whose step comes next, where that is proven.

@@ -73,7 +73,7 @@ void note_back_channel(Connection& connection, const Transaction& call, const Ca
   return wire::protection_of(call).value_or(wire::Protection::privacy);
 }
 
-/// RPCSEC_GSS around a procedure of NFSv3. Where its service cannot be read, no result of it can.
+/// RPCSEC_GSS around a procedure of NFSv2 or NFSv3. Where its service cannot be read, no result of it can.
 void note_protection(Transaction& call, const CallRead& read, wire::Bytes message) {
   constexpr std::size_t flavor_at = 24;
   if (message.size() < flavor_at + 4 || wire::load_be32(message.data() + flavor_at) != wire::flavor_gss) return;
@@ -161,9 +161,10 @@ void note_arguments(Connection& connection, Transaction& call, Procedure* proced
   const CallRead read = read_call(connection, call, message, wire_length);
   note_back_channel(connection, call, read);
   const auto [program, version, number] = *call.procedure;
-  if (program == wire::nfs_program && version == 3) {
+  if (program == wire::nfs_program && (version == 2 || version == 3)) {
     note_protection(call, read, message);
-    if (read.rpc && read.rpc->body < message.size()) watch_file(connection, call, message.subspan(read.rpc->body));
+    if (version == 3 && read.rpc && read.rpc->body < message.size())
+      watch_file(connection, call, message.subspan(read.rpc->body));
   }
   if (number == 0) note_context(call, read);
   if (procedure == nullptr) return;

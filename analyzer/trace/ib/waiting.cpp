@@ -156,14 +156,14 @@ bool Connection::may_say_more(Side side, FrameRef farewell, FrameRef now) const 
 }
 
 /// Those of a side of which nothing waits any more, or `all`. Who asks goes before who answers, also where it comes
-/// late.
+/// late: neighbours may have changed places in the file, so what answers waits a while for what asks.
 void Connection::tell_farewells(bool all, FrameRef now) {
   for (const Disconnect::How how : {Disconnect::How::request, Disconnect::How::reply}) {
     for (auto it = farewells_.begin(); it != farewells_.end();) {
       const Side peer = other(it->side);
       const bool over = passed(it->frame.time, now.time, ProvenOrder::patience);
-      const bool asked = how == Disconnect::How::request ? !may_say_more(peer, it->frame, now)
-                                                         : over || dreq_seen[index(peer)] || !shared.late[index(peer)];
+      const bool asked =
+          how == Disconnect::How::request ? !may_say_more(peer, it->frame, now) : over || dreq_seen[index(peer)];
       if (it->how != how || !(all || (asked && early_[index(it->side)].empty()))) {
         ++it;
         continue;

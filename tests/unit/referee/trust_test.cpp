@@ -22,6 +22,20 @@ Story& exchanges(Story& s, std::uint32_t count, std::uint32_t from = 1000) {
   return s;
 }
 
+// The DREQ that a DREP answers is a packet that the capture lacks, and counts as one. Behind the DREQ nothing is
+// missing.
+TEST(Trust, FarewellThatIsMissingIsAGap) {
+  for (const bool missing : {true, false}) {
+    Story s;
+    s.connect().call(1).reply(1);
+    if (!missing) s.close(Side::active);
+    s.close(Side::passive, trace::Disconnect::How::reply);
+    const Report report = s.end();
+    EXPECT_EQ(report.connections.at(0).gaps, missing ? 1U : 0U);
+    EXPECT_EQ(found(report, RuleId::capture_gap).size(), missing ? 1U : 0U);
+  }
+}
+
 enum class Doubted { by_a_gap_of_the_client, by_a_gap_of_the_server, by_the_beginning };
 constexpr Doubted doubts[] = {Doubted::by_a_gap_of_the_client, Doubted::by_a_gap_of_the_server,
                               Doubted::by_the_beginning};

@@ -30,6 +30,19 @@ TEST(Quantity, Calendar) {
   EXPECT_EQ(calendar(earliest), "1677-09-21 00:12:43.145224 UTC");
 }
 
+// 4.99 s are not five, and nobody who waits for less than that may seem to have waited as long.
+TEST(Quantity, WaitsAreNeverRoundedUp) {
+  using referee::waited;
+  EXPECT_EQ(waited(0), "0.0 s");
+  EXPECT_EQ(waited(99'999'999), "0.0 s");
+  EXPECT_EQ(waited(100'000'000), "0.1 s");
+  EXPECT_EQ(waited(4'999'999'999), "4.9 s");
+  EXPECT_EQ(waited(5'000'000'000), "5.0 s");
+  EXPECT_EQ(waited(-1), "0.0 s");
+  EXPECT_EQ(waited(earliest), "0.0 s");
+  EXPECT_EQ(waited(latest), "9223372036.8 s");
+}
+
 TEST(Quantity, Grouped) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

@@ -172,6 +172,32 @@ TEST_F(IbHandshake, WhetherItGoesOnIsNotKnown) {
   }
 }
 
+// Neighbours have changed places in the file. For what is missing nobody waits longer than that may take.
+TEST_F(IbHandshake, FarewellStandsBehindItsAnswer) {
+  p.handshake();
+  p.sink.news();
+  p.server_drep();
+  EXPECT_EQ(p.sink.news(), Lines{});
+  p.client_dreq();
+  EXPECT_EQ(p.sink.news(), (Lines{"1A #5 disconnect request", "1P #4 disconnect reply"}));
+}
+
+TEST_F(IbHandshake, FarewellIsMissingInFrontOfItsAnswer) {
+  for (const bool ends : {false, true}) {
+    Peers q;
+    q.set_up_fields();
+    q.handshake();
+    q.server_drep();
+    q.sink.news();
+    if (ends) {
+      q.finish();
+    } else {
+      q.transport.time_passed({q.frame + 1, q.time + 1'000'000'000});
+    }
+    EXPECT_EQ(q.sink.news(), (Lines{"1P #4 disconnect reply"}));
+  }
+}
+
 TEST_F(IbHandshake, ClosedEpochIsNotSuperseded) {
   p.handshake();
   p.client_dreq();

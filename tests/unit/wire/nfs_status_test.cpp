@@ -9,11 +9,22 @@
 namespace rpcrdma::wire {
 namespace {
 
+TEST(NfsStatus, Version2) {  // RFC 1094 section 2.3.1
+  EXPECT_EQ(nfs2_status_name(0), "NFS_OK");
+  EXPECT_EQ(nfs2_status_name(5), "NFSERR_IO");
+  EXPECT_EQ(nfs2_status_name(nfs2err_stale), "NFSERR_STALE");
+  EXPECT_EQ(nfs2_status_name(99), "NFSERR_WFLUSH");
+  for (const std::uint32_t unknown : {18U, 22U, 71U, 100U, 10006U, 0xFFFFFFFFU}) {
+    EXPECT_EQ(nfs2_status_name(unknown), "") << unknown;
+  }
+}
+
 TEST(NfsStatus, Version3) {  // RFC 1813 section 2.6
   EXPECT_EQ(nfs3_status_name(0), "NFS3_OK");
   EXPECT_EQ(nfs3_status_name(13), "NFS3ERR_ACCES");
   EXPECT_EQ(nfs3_status_name(71), "NFS3ERR_REMOTE");
   EXPECT_EQ(nfs3_status_name(10002), "NFS3ERR_NOT_SYNC");
+  EXPECT_EQ(nfs3_status_name(nfs3err_serverfault), "NFS3ERR_SERVERFAULT");
   EXPECT_EQ(nfs3_status_name(nfs3err_jukebox), "NFS3ERR_JUKEBOX");
   EXPECT_EQ(nfs3_status_name(nfs3err_noent), "NFS3ERR_NOENT");
   EXPECT_EQ(nfs3_status_name(nfs3err_exist), "NFS3ERR_EXIST");
@@ -35,6 +46,7 @@ TEST(NfsStatus, Version4) {
            Row{nfs4err_exist, "NFS4ERR_EXIST"},
            Row{70, "NFS4ERR_STALE"},
            Row{nfs4err_toosmall, "NFS4ERR_TOOSMALL"},
+           Row{nfs4err_serverfault, "NFS4ERR_SERVERFAULT"},
            Row{nfs4err_delay, "NFS4ERR_DELAY"},
            Row{nfs4err_denied, "NFS4ERR_DENIED"},
            Row{nfs4err_expired, "NFS4ERR_EXPIRED"},
