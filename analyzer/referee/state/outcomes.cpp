@@ -201,8 +201,9 @@ void take_outcome(NfsWatch& nfs, Transaction& call, const Denial& status, std::o
     return;
   }
   // Who is told "later", or that its files are gone, keeps its lease all the while. Where that was all that it asked
-  // for, it now has it.
-  const bool beside_lease = asks_to_wait(run.newest) || files_gone(run.newest) || server_failed(run.newest);
+  // for, it now has it. A server that failed as it let the client in does so no longer.
+  const bool failed_inside = server_failed(run.newest) && run.at_the_door < run.times;
+  const bool beside_lease = asks_to_wait(run.newest) || files_gone(run.newest) || failed_inside;
   if (lease_alone && run.of_lease < run.times && beside_lease) return;
   count_done(nfs);
 }
