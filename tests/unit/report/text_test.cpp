@@ -30,12 +30,27 @@ std::string without_colors(const std::string& text) {
 /// Blanks and line ends are the layout's business.
 std::string flowing(const std::string& text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
 
+struct Times {
+  std::optional<std::int64_t> begin, end;
+};
+
+/// Over files of these times, called 0.pcap, 1.pcap, and so on.
+report::Run run_over(const std::vector<Times>& times) {
+  report::Run run = sample_run();
+  run.taps.reset();
+  const Input sample = run.inputs.at(0);
+  run.inputs.assign(times.size(), sample);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    run.inputs[i].path = std::to_string(i) + ".pcap";
+    run.inputs[i].first_time = times[i].begin;
+    run.inputs[i].last_time = times[i].end;
+  }
+  return run;
+}
+
 /// One file for each direction, or from each tap.
 TEST(TextReport, SaysThatFilesWereTakenAtTheSameTime) {
   constexpr std::string_view beside = " was taken at the same time as the file in front of it";
-  struct Times {
-    std::int64_t begin, end;
-  };
   struct BesideCase {
     std::vector<Times> times;
     std::string_view said;  ///< a name; empty: nothing
@@ -45,17 +60,7 @@ TEST(TextReport, SaysThatFilesWereTakenAtTheSameTime) {
         BesideCase{{{50, 150}, {40, 140}}, "1.pcap"}, BesideCase{{{0, 100}, {100, 200}, {110, 190}}, "2.pcap"},
         BesideCase{{{0, 100}, {100, 200}}, ""}, BesideCase{{{0, 100}, {98, 200}}, ""},  // two processors wrote it
         BesideCase{{{0, 100}, {60, 160}}, ""}, BesideCase{{{50, 50}, {50, 50}}, ""}}) {
-    report::Run run = sample_run();
-    run.taps.reset();
-    run.inputs.resize(1);
-    const Input sample = run.inputs.front();
-    run.inputs.clear();
-    for (const Times& time : each.times) {
-      run.inputs.push_back(sample);
-      run.inputs.back().path = std::to_string(run.inputs.size() - 1) + ".pcap";
-      run.inputs.back().first_time = time.begin;
-      run.inputs.back().last_time = time.end;
-    }
+    report::Run run = run_over(each.times);
     const std::string out = flowing(text(run, {}));
     EXPECT_EQ(out.find("ORDER") != std::string::npos, !each.said.empty());
     if (!each.said.empty()) {
@@ -70,24 +75,16 @@ TEST(TextReport, SaysThatFilesWereTakenAtTheSameTime) {
 /// A shell sorts cap10 in front of cap2.
 TEST(TextReport, SaysThatFilesStandInTheWrongOrder) {
   struct OrderCase {
-    std::vector<std::optional<std::int64_t>> times;
+    std::vector<Times> times;
     std::string_view said;  ///< empty: nothing
   };
   for (const OrderCase& each :
-       {OrderCase{{5, 10, 15}, ""}, OrderCase{{5, 5, {}, 6}, ""}, OrderCase{{5}, ""},
-        OrderCase{{5, 50, 10, 15}, "ORDER 2.pcap begins before the file in front of it: files"},
-        OrderCase{{50, 10, {}, 5}, "ORDER 1.pcap begins before the file in front of it, and 1 more"}}) {
-    report::Run run = sample_run();
-    run.taps.reset();
-    run.inputs.resize(1);
-    const Input sample = run.inputs.front();
-    run.inputs.clear();
-    for (const auto& time : each.times) {
-      run.inputs.push_back(sample);
-      run.inputs.back().path = std::to_string(run.inputs.size() - 1) + ".pcap";
-      run.inputs.back().first_time = time;
-      run.inputs.back().last_time = time;
-    }
+       {OrderCase{{{5, 5}, {10, 10}, {15, 15}}, ""}, OrderCase{{{5, 5}, {5, 5}, {}, {6, 6}}, ""},
+        OrderCase{{{5, 5}}, ""},
+        OrderCase{{{5, 5}, {50, 50}, {10, 10}, {15, 15}}, "ORDER 2.pcap begins before the file in front of it: files"},
+        OrderCase{{{50, 50}, {10, 10}, {}, {5, 5}},
+                  "ORDER 1.pcap begins before the file in front of it, and 1 more"}}) {
+    report::Run run = run_over(each.times);
     const std::string out = flowing(text(run, {}));
     EXPECT_EQ(out.find("ORDER") != std::string::npos, !each.said.empty());
     EXPECT_THAT(out, HasSubstr(std::string(each.said)));
